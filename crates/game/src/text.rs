@@ -1,0 +1,186 @@
+//! Boards as text.
+//!
+//! Two forms, told apart by the number of words, so that no text has two meanings:
+//! * exponents, one character a cell, rows together or apart: `0000/0010/0100/000b`;
+//! * face values, one word a cell: `0 0 0 0  0 0 2 0  0 2 0 0  0 0 0 2048`.
+//!
+//! `/`, `|`, `,`, `;` and white space separate words.
+
+use std::{fmt, str::FromStr};
+
+use crate::{Afterstate, AnyBoard, Board, BoardError, LARGEST_EXPONENT, State};
+
+/// Why a text is not a board.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// A character that is no exponent.
+    #[error(
+        "character `{found}` in cell {cell} is not a tile: write 0 for empty, 1–9 and a–h for 2, 4, 8, … 131072"
+    )]
+    Character {
+        /// The bad character.
+        found: char,
+        /// Its cell, row-major from 0.
+        cell: usize,
+    },
+    /// A word that is no face value.
+    #[error(
+        "`{found}` in cell {cell} is not a tile: face values are 0 (empty), 2, 4, 8, … 131072; exponents are written without spaces, as 0000/0010/0100/000b"
+    )]
+    Face {
+        /// The bad word.
+        found: String,
+        /// Its cell, row-major from 0.
+        cell: usize,
+    },
+    /// The rows are not equally long.
+    #[error("row {row} is `{found}`: a row of a {side}×{side} board has {side} characters")]
+    Row {
+        /// The row, from 0.
+        row: usize,
+        /// What it holds.
+        found: String,
+        /// The side of the board.
+        side: usize,
+    },
+    /// The number of cells fits no board.
+    #[error("{found} cells: a board has {expected}")]
+    Cells {
+        /// How many were found.
+        found: usize,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// The tiles cannot all be on one board.
+    #[error(transparent)]
+    Impossible(#[from] BoardError),
+}
+
+fn words(text: &str) -> Vec<&str> {
+    let separates = |c: char| c.is_whitespace() || "/|,;".contains(c);
+    text.split(separates).filter(|word| !word.is_empty()).collect()
+}
+
+/// The side of the board that a list of words describes, and whether they are face values.
+fn form(words: &[&str]) -> Option<(usize, bool)> {
+    let characters: usize = words.iter().map(|word| word.chars().count()).sum();
+    let faces = (2..=4).find(|side| words.len() == side * side).map(|side| (side, true));
+    // Four words are face values of a 2×2 board, or the rows of a 4×4 board.
+    let exponents = (2..=4).find(|side| characters == side * side).map(|side| (side, false));
+    match (faces, exponents) {
+        (Some((2, _)), Some((side @ (3 | 4), _))) => Some((side, false)),
+        (faces, exponents) => faces.or(exponents),
+    }
+}
+
+fn parse_cells(words: &[&str], side: usize, faces: bool) -> Result<Vec<u8>, ParseError> {
+    if faces {
+        return words.iter().enumerate().map(|(cell, word)| parse_face(word, cell)).collect();
+    }
+    if words.len() > 1 {
+        if let Some(row) = words.iter().position(|word| word.chars().count() != side) {
+            return Err(ParseError::Row { row, found: words[row].into(), side });
+        }
+    }
+    let characters = words.iter().flat_map(|word| word.chars());
+    characters.enumerate().map(|(cell, found)| parse_exponent(found, cell)).collect()
+}
+
+fn parse_exponent(found: char, cell: usize) -> Result<u8, ParseError> {
+    let exponent = found.to_digit(1 + u32::from(LARGEST_EXPONENT));
+    exponent.map(|e| e as u8).ok_or(ParseError::Character { found, cell })
+}
+
+fn parse_face(word: &str, cell: usize) -> Result<u8, ParseError> {
+    match word.parse::<u32>() {
+        Ok(0) => Ok(0),
+        Ok(tile @ 2..=131_072) if tile.is_power_of_two() => Ok(tile.trailing_zeros() as u8),
+        _ => Err(ParseError::Face { found: word.into(), cell }),
+    }
+}
+
+impl<const N: usize> FromStr for Board<N> {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let words = words(text);
+        let expected = match N {
+            4 => "16 (4×4)",
+            3 => "9 (3×3)",
+            _ => "4 (2×2)",
+        };
+        match form(&words) {
+            Some((side, faces)) if side == N => {
+                Ok(Board::from_exponents(&parse_cells(&words, side, faces)?)?)
+            }
+            Some((side, _)) => Err(ParseError::Cells { found: side * side, expected }),
+            None => Err(ParseError::Cells { found: count_cells(&words), expected }),
+        }
+    }
+}
+
+/// The number of cells that a text of the wrong length seems to mean.
+fn count_cells(words: &[&str]) -> usize {
+    let looks_like_faces = words.len() > 4 || words.iter().any(|word| word.len() > 4);
+    match words {
+        [one] => one.chars().count(),
+        _ if looks_like_faces => words.len(),
+        _ => words.iter().map(|word| word.chars().count()).sum(),
+    }
+}
+
+impl FromStr for AnyBoard {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let words = words(text);
+        match form(&words).map(|(side, _)| side) {
+            Some(4) => text.parse().map(AnyBoard::Four),
+            Some(3) => text.parse().map(AnyBoard::Three),
+            Some(_) => text.parse().map(AnyBoard::Two),
+            None => Err(ParseError::Cells {
+                found: count_cells(&words),
+                expected: "16 (4×4), 9 (3×3) or 4 (2×2)",
+            }),
+        }
+    }
+}
+
+impl<const N: usize> fmt::Display for Board<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::with_capacity(N * (N + 1));
+        for (cell, exponent) in self.exponents().enumerate() {
+            if cell > 0 && cell % N == 0 {
+                text.push('/');
+            }
+            text.push(char::from_digit(exponent.into(), 36).expect("an exponent below 36"));
+        }
+        f.pad(&text)
+    }
+}
+
+impl<const N: usize> fmt::Debug for Board<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Board({self})")
+    }
+}
+
+macro_rules! text_of_the_board {
+    ($type:ident) => {
+        impl<const N: usize> FromStr for $type<N> {
+            type Err = ParseError;
+
+            fn from_str(text: &str) -> Result<Self, ParseError> {
+                text.parse().map($type::new)
+            }
+        }
+
+        impl<const N: usize> fmt::Display for $type<N> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.board().fmt(f)
+            }
+        }
+    };
+}
+text_of_the_board!(State);
+text_of_the_board!(Afterstate);
