@@ -1,1 +1,34 @@
-fn main() {}
+//! The `afterstate` command.
+
+mod commands;
+mod error;
+
+use std::{io, process::ExitCode};
+
+use clap::Parser;
+
+use commands::Command;
+use error::Failure;
+
+/// Learning and playing 2048.
+#[derive(Parser)]
+#[command(name = "afterstate", version, about, disable_help_subcommand = true)]
+#[command(after_help = "Run `afterstate COMMAND --help` for examples of a command.\n\
+    Boards are written as exponents: 0 is empty, 1 is a 2, 2 is a 4, … b is a 2048, h is a 131072.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+fn main() -> ExitCode {
+    error::exit_code(run())
+}
+
+fn run() -> Result<(), Failure> {
+    let cli = Cli::try_parse()?;
+    let mut out = io::stdout().lock();
+    match cli.command {
+        Some(command) => command.run(&mut out),
+        None => commands::overview(&mut out),
+    }
+}

@@ -128,7 +128,8 @@ impl<const N: usize> Afterstate<N> {
         let bits = rng.next_u64();
         let empty = self.0.empty_cells();
         debug_assert!(empty.count() > 0, "a slide leaves an empty cell");
-        let cell = empty.select(((bits >> 32) * u64::from(empty.count()) >> 32) as u32);
+        let k = ((bits >> 32) * u64::from(empty.count())) >> 32;
+        let cell = empty.select(k as u32);
         let exponent = 1 + u8::from((bits & 0xffff_ffff) < rules.four_threshold());
         State(self.0.with_tile(cell, exponent))
     }

@@ -4,7 +4,8 @@
 //! * exponents, one character a cell, rows together or apart: `0000/0010/0100/000b`;
 //! * face values, one word a cell: `0 0 0 0  0 0 2 0  0 2 0 0  0 0 0 2048`.
 //!
-//! `/`, `|`, `,`, `;` and white space separate words.
+//! `/`, `|`, `,`, `;` and white space separate words. Four words of four characters are the rows of a
+//! 4×4 board, never the face values of a 2×2 board.
 
 use std::{fmt, str::FromStr};
 
@@ -63,24 +64,36 @@ fn words(text: &str) -> Vec<&str> {
 
 /// The side of the board that a list of words describes, and whether they are face values.
 fn form(words: &[&str]) -> Option<(usize, bool)> {
-    let characters: usize = words.iter().map(|word| word.chars().count()).sum();
-    let faces = (2..=4).find(|side| words.len() == side * side).map(|side| (side, true));
-    // Four words are face values of a 2×2 board, or the rows of a 4×4 board.
-    let exponents = (2..=4).find(|side| characters == side * side).map(|side| (side, false));
-    match (faces, exponents) {
-        (Some((2, _)), Some((side @ (3 | 4), _))) => Some((side, false)),
-        (faces, exponents) => faces.or(exponents),
+    match words.len() {
+        1 => (2..=4).find(|side| length(words[0]) == side * side).map(|side| (side, false)),
+        9 => Some((3, true)),
+        16 => Some((4, true)),
+        4 if !are_rows(words) => Some((2, true)),
+        rows @ 2..=4 => words.iter().any(|word| length(word) == rows).then_some((rows, false)),
+        _ => None,
     }
+}
+
+/// Whether four words are the rows of a 4×4 board rather than the face values of a 2×2 board, which
+/// have neither letters nor leading zeros.
+fn are_rows(words: &[&str]) -> bool {
+    let is_number = |word: &&str| word.bytes().all(|b| b.is_ascii_digit()) && !word.starts_with("00");
+    let is_row = |word: &&str| length(word) == 4;
+    words.iter().all(is_row) || (words.iter().any(is_row) && !words.iter().all(is_number))
+}
+
+fn length(word: &str) -> usize {
+    word.chars().count()
 }
 
 fn parse_cells(words: &[&str], side: usize, faces: bool) -> Result<Vec<u8>, ParseError> {
     if faces {
         return words.iter().enumerate().map(|(cell, word)| parse_face(word, cell)).collect();
     }
-    if words.len() > 1 {
-        if let Some(row) = words.iter().position(|word| word.chars().count() != side) {
-            return Err(ParseError::Row { row, found: words[row].into(), side });
-        }
+    if words.len() > 1
+        && let Some(row) = words.iter().position(|word| length(word) != side)
+    {
+        return Err(ParseError::Row { row, found: words[row].into(), side });
     }
     let characters = words.iter().flat_map(|word| word.chars());
     characters.enumerate().map(|(cell, found)| parse_exponent(found, cell)).collect()
@@ -119,14 +132,11 @@ impl<const N: usize> FromStr for Board<N> {
     }
 }
 
-/// The number of cells that a text of the wrong length seems to mean.
+/// The number of cells that a text of the wrong length seems to mean: words of one length, or few of
+/// them, are rows of exponents.
 fn count_cells(words: &[&str]) -> usize {
-    let looks_like_faces = words.len() > 4 || words.iter().any(|word| word.len() > 4);
-    match words {
-        [one] => one.chars().count(),
-        _ if looks_like_faces => words.len(),
-        _ => words.iter().map(|word| word.chars().count()).sum(),
-    }
+    let are_rows = words.len() <= 4 || words.iter().all(|word| length(word) == length(words[0]));
+    if are_rows { words.iter().map(|word| length(word)).sum() } else { words.len() }
 }
 
 impl FromStr for AnyBoard {

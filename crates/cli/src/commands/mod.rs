@@ -1,0 +1,48 @@
+//! One file a command.
+//!
+//! A command is a `clap::Args` struct with `fn run(self, out: &mut dyn Write) -> Result<(), Failure>`. A
+//! new one is a file here, its `mod` line, and its line in `commands!`.
+
+mod completions;
+mod perft;
+
+use std::io::Write;
+
+use clap::CommandFactory;
+
+use crate::error::Failure;
+
+macro_rules! commands {
+    ($($module:ident::$name:ident),+ $(,)?) => {
+        /// What the user asked for.
+        #[derive(clap::Subcommand)]
+        pub(crate) enum Command {
+            $($name($module::$name)),+
+        }
+
+        impl Command {
+            /// Does it, writing results to `out`.
+            pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+                match self {
+                    $(Command::$name(command) => command.run(out)),+
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    perft::Perft,
+    completions::Completions,
+}
+
+/// What there is to do, for someone who typed nothing but the name.
+pub(crate) fn overview(out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(out, "Afterstate: learning and playing 2048.\n\nWhat there is to do:")?;
+    for command in crate::Cli::command().get_subcommands() {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        writeln!(out, "  afterstate {:<12} {about}", command.get_name())?;
+    }
+    writeln!(out, "\n`afterstate COMMAND --help` explains a command, with examples.")?;
+    Ok(())
+}
