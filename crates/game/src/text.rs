@@ -77,7 +77,8 @@ fn form(words: &[&str]) -> Option<(usize, bool)> {
 /// Whether four words are the rows of a 4×4 board rather than the face values of a 2×2 board, which
 /// have neither letters nor leading zeros.
 fn are_rows(words: &[&str]) -> bool {
-    let is_number = |word: &&str| word.bytes().all(|b| b.is_ascii_digit()) && !word.starts_with("00");
+    let is_number =
+        |word: &&str| word.bytes().all(|b| b.is_ascii_digit()) && (*word == "0" || !word.starts_with('0'));
     let is_row = |word: &&str| length(word) == 4;
     words.iter().all(is_row) || (words.iter().any(is_row) && !words.iter().all(is_number))
 }

@@ -3,6 +3,7 @@
 //! A command is a `clap::Args` struct with `fn run(self, out: &mut dyn Write) -> Result<(), Failure>`. A
 //! new one is a file here, its `mod` line, and its line in `commands!`.
 
+mod bench;
 mod completions;
 mod perft;
 
@@ -32,6 +33,7 @@ macro_rules! commands {
 }
 
 commands! {
+    bench::Bench,
     perft::Perft,
     completions::Completions,
 }
