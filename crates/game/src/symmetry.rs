@@ -52,6 +52,21 @@ impl Symmetry {
         }
     }
 
+    /// The symmetry that does `first` and then this one.
+    pub const fn after(self, first: Symmetry) -> Symmetry {
+        // Where cells 1 and 2 of a 3×3 board go tells the symmetries apart.
+        let mut i = 0;
+        loop {
+            let both = Symmetry(i);
+            if both.cell::<3>(1) == self.cell::<3>(first.cell::<3>(1))
+                && both.cell::<3>(2) == self.cell::<3>(first.cell::<3>(2))
+            {
+                return both;
+            }
+            i += 1;
+        }
+    }
+
     /// The symmetry that undoes this one.
     pub const fn inverse(self) -> Symmetry {
         // After a transposition the two mirrors change places.

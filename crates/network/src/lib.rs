@@ -1,0 +1,29 @@
+//! n-tuple networks: V(s') as a sum of weights, one looked up for every tuple and symmetry.
+//!
+//! ```
+//! use afterstate_game::Afterstate;
+//! use afterstate_network::{Network, NetworkSpec, Tuples};
+//!
+//! let spec = NetworkSpec { tuples: Tuples::named("2x4")?, ..NetworkSpec::default() };
+//! assert_eq!((spec.weights(), spec.active_features()), (2 * 65_536, 16));
+//! let network = Network::new(spec)?;
+//! let afterstate: Afterstate<4> = "0000/0010/0100/0000".parse()?;
+//! assert_eq!(network.value(afterstate), 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod layout;
+mod lookup;
+mod memory;
+mod network;
+mod simd;
+mod spec;
+mod tuples;
+
+pub use layout::Layout;
+pub use lookup::{LANES, Lookup, Positions};
+pub use memory::{Mapped, MemoryError, available_memory};
+pub use network::{Network, NetworkError, Weights};
+pub use simd::{Isa, Kernel, Level, dispatch, prefetch};
+pub use spec::{NetworkSpec, SpecError};
+pub use tuples::{Tuple, TupleError, Tuples};

@@ -1,0 +1,117 @@
+//! Memory for tables of up to tens of gigabytes: mapped, in huge pages, zeroed by the kernel only
+//! where it is touched.
+
+use std::{
+    fmt, fs,
+    sync::atomic::{AtomicU32, AtomicU64},
+};
+
+use memmap2::{Advice, MmapMut};
+
+/// The size of a huge page.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// Why memory could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryError {
+    /// More than the machine can give.
+    #[error("{what} needs {}, but only {} of memory is available", Bytes(*.needed), Bytes(*.available))]
+    TooLarge {
+        /// What asked for it.
+        what: String,
+        /// How many bytes it needs.
+        needed: u64,
+        /// How many bytes there are.
+        available: u64,
+    },
+    /// The system refused the mapping.
+    #[error("the system refused to map {}: {source}", Bytes(*.needed))]
+    Refused {
+        /// How many bytes were asked for.
+        needed: u64,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// A number of bytes, printed for people.
+pub(crate) struct Bytes(pub(crate) u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (gib, mib) = (self.0 as f64 / (1u64 << 30) as f64, self.0 as f64 / (1u64 << 20) as f64);
+        if gib >= 1.0 { write!(f, "{gib:.1} GiB") } else { write!(f, "{mib:.1} MiB") }
+    }
+}
+
+/// Types whose all-zero bytes are a valid value, and that threads may share.
+pub trait Zeroed: Sync + private::Sealed {}
+impl Zeroed for AtomicU32 {}
+impl Zeroed for AtomicU64 {}
+
+mod private {
+    pub trait Sealed {}
+    impl Sealed for std::sync::atomic::AtomicU32 {}
+    impl Sealed for std::sync::atomic::AtomicU64 {}
+}
+
+/// A zeroed array of atomics in mapped memory.
+pub struct Mapped<T: Zeroed> {
+    _mapping: MmapMut,
+    start: *const T,
+    len: usize,
+}
+
+// SAFETY: the memory is owned by the mapping and reached only as atomics through shared references.
+unsafe impl<T: Zeroed> Send for Mapped<T> {}
+// SAFETY: as above.
+unsafe impl<T: Zeroed> Sync for Mapped<T> {}
+
+impl<T: Zeroed> Mapped<T> {
+    /// Maps `len` zeroed elements, aligned to a huge page.
+    ///
+    /// # Errors
+    /// When the system does not give the memory.
+    pub fn zeroed(len: usize) -> Result<Self, MemoryError> {
+        let needed = len as u64 * size_of::<T>() as u64;
+        let refused = |source| MemoryError::Refused { needed, source };
+        let bytes = usize::try_from(needed).ok().and_then(|bytes| bytes.checked_add(HUGE_PAGE));
+        let bytes = bytes.ok_or_else(|| refused(std::io::ErrorKind::OutOfMemory.into()))?;
+        let mapping = memmap2::MmapOptions::new().len(bytes).no_reserve_swap().map_anon().map_err(refused)?;
+        // Only speed depends on it, so a system without huge pages is no error.
+        #[cfg(target_os = "linux")]
+        let _ = mapping.advise(Advice::HugePage);
+        let start = mapping.as_ptr().map_addr(|address| address.next_multiple_of(HUGE_PAGE)).cast();
+        Ok(Mapped { _mapping: mapping, start, len })
+    }
+
+    /// The elements.
+    #[inline(always)]
+    pub fn as_slice(&self) -> &[T] {
+        // SAFETY: the mapping holds `len` elements from `start` on, aligned to far more than T, and
+        // zeros are valid; it lives as long as `self`, and T is only changed atomically.
+        unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    }
+}
+
+/// The bytes of memory that can be had without swapping: what the system says is available, within
+/// the limit of the process's control group. `None` where the system does not tell.
+pub fn available_memory() -> Option<u64> {
+    let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let available = line.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024;
+    let group =
+        |file: &str| fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse::<u64>().ok();
+    let limit = group("memory.max").zip(group("memory.current")).map(|(max, now)| max.saturating_sub(now));
+    Some(limit.map_or(available, |limit| limit.min(available)))
+}
+
+/// Refuses what does not fit into memory, with the figures.
+pub(crate) fn check_fits(what: &str, needed: u64) -> Result<(), MemoryError> {
+    match available_memory() {
+        Some(available) if needed > available => {
+            Err(MemoryError::TooLarge { what: what.into(), needed, available })
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,141 @@
+//! A network: a specification, its layout, and the weights.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use afterstate_game::Afterstate;
+
+use crate::{
+    Isa, Kernel, Layout, Level, Mapped, MemoryError, NetworkSpec, Positions, SpecError, dispatch, memory,
+};
+
+/// The weights, as f32 bits in relaxed atomics: threads share them without locks.
+pub type Weights = Mapped<AtomicU32>;
+
+/// An n-tuple network.
+pub struct Network {
+    spec: NetworkSpec,
+    layout: Layout,
+    weights: Weights,
+}
+
+/// Why a network could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum NetworkError {
+    /// The specification is wrong.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// The memory is not there.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+}
+
+impl Network {
+    /// A network whose weights are all 0.
+    ///
+    /// # Errors
+    /// When the specification is wrong, or the weights do not fit into memory.
+    pub fn new(spec: NetworkSpec) -> Result<Self, NetworkError> {
+        spec.check()?;
+        let layout = Layout::new(&spec);
+        memory::check_fits("the network", layout.len() * size_of::<f32>() as u64)?;
+        let weights = Mapped::zeroed(layout.len() as usize)?;
+        Ok(Network { spec, layout, weights })
+    }
+
+    /// What the network is.
+    pub fn spec(&self) -> &NetworkSpec {
+        &self.spec
+    }
+
+    /// Where its weights stand.
+    #[inline(always)]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// All weights, in the order of the layout.
+    #[inline(always)]
+    pub fn weights(&self) -> &[AtomicU32] {
+        self.weights.as_slice()
+    }
+
+    /// The largest exponent that a cell can show.
+    #[inline(always)]
+    pub fn largest_exponent(&self) -> u8 {
+        self.spec.tile_values as u8 - 1
+    }
+
+    /// The table of a tuple, in the order of the paper's Eq. 3: the first cell counts 1.
+    pub fn table(&self, tuple: usize) -> impl Iterator<Item = f32> + '_ {
+        self.layout.positions(tuple).map(|p| f32::from_bits(self.weights()[p].load(Relaxed)))
+    }
+
+    /// Fills the table of a tuple, in the order of the paper's Eq. 3.
+    pub fn set_table(&self, tuple: usize, values: impl IntoIterator<Item = f32>) {
+        for (position, value) in self.layout.positions(tuple).zip(values) {
+            self.weights()[position].store(value.to_bits(), Relaxed);
+        }
+    }
+
+    /// The value of an afterstate.
+    ///
+    /// # Panics
+    /// When the board is not of the network's side.
+    pub fn value<const N: usize>(&self, afterstate: Afterstate<N>) -> f32 {
+        self.value_at(Level::best(), afterstate)
+    }
+
+    /// The value of an afterstate, by a given instruction set: the same for all of them.
+    ///
+    /// # Panics
+    /// When the board is not of the network's side, or the processor has no such instructions.
+    pub fn value_at<const N: usize>(&self, level: Level, afterstate: Afterstate<N>) -> f32 {
+        assert_eq!(N, self.spec.side, "the board and the network differ in size");
+        struct Value<'a>(&'a Network, [u8; 16]);
+        impl Kernel for Value<'_> {
+            type Output = f32;
+            #[inline(always)]
+            unsafe fn run<I: Isa>(self) -> f32 {
+                let Value(network, board) = self;
+                // SAFETY: inside a kernel; the lookups are those of the network.
+                unsafe {
+                    let mut sum = I::zero();
+                    for lookup in network.layout.lookups() {
+                        let positions = I::positions(&board, network.largest_exponent(), lookup);
+                        sum = I::add(sum, network.weights(), &positions);
+                    }
+                    I::total(sum)
+                }
+            }
+        }
+        dispatch(level, Value(self, afterstate.board().bytes()))
+    }
+
+    /// The positions of all weights of a board, lookup by lookup.
+    ///
+    /// # Safety
+    /// The instruction set must be there (see [`Kernel`]).
+    #[inline(always)]
+    pub unsafe fn positions<I: Isa>(&self, board: &[u8; 16], positions: &mut [Positions]) {
+        for (lookup, positions) in self.layout.lookups().iter().zip(positions) {
+            // SAFETY: as the caller.
+            *positions = unsafe { I::positions(board, self.largest_exponent(), lookup) };
+        }
+    }
+
+    /// The sum of the weights at positions of this network.
+    ///
+    /// # Safety
+    /// The instruction set must be there (see [`Kernel`]), and the positions must be this network's.
+    #[inline(always)]
+    pub unsafe fn sum<I: Isa>(&self, positions: &[Positions]) -> f32 {
+        // SAFETY: as the caller.
+        unsafe {
+            let mut sum = I::zero();
+            for positions in positions {
+                sum = I::add(sum, self.weights(), positions);
+            }
+            I::total(sum)
+        }
+    }
+}

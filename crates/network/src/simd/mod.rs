@@ -1,0 +1,144 @@
+//! Vector instructions, in one place: what a lookup needs, once for each instruction set, and the
+//! dispatch that compiles a whole hot loop for each of them.
+//!
+//! All levels give the same bits: the arithmetic and its order are the same, and a test says so.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+
+use std::sync::atomic::AtomicU32;
+
+use crate::{Lookup, Positions};
+use portable::Portable;
+#[cfg(target_arch = "x86_64")]
+use {avx2::Avx2, avx512::Avx512};
+
+/// An instruction set: how a lookup's positions are computed and its weights gathered.
+///
+/// # Safety
+/// The methods may only be called where the instruction set is there, that is, inside a
+/// [`Kernel`] that [`dispatch`] runs. They are inlined, so that the kernel is compiled as a whole.
+pub trait Isa: Copy {
+    /// Eight numbers.
+    type Values: Copy;
+
+    /// The positions of a board's weights.
+    ///
+    /// # Safety
+    /// The instruction set must be there.
+    unsafe fn positions(board: &[u8; 16], largest: u8, lookup: &Lookup) -> Positions;
+
+    /// Zeros.
+    ///
+    /// # Safety
+    /// The instruction set must be there.
+    unsafe fn zero() -> Self::Values;
+
+    /// Adds the weights at eight positions.
+    ///
+    /// # Safety
+    /// The instruction set must be there, and the positions must lie inside the weights.
+    unsafe fn add(sum: Self::Values, weights: &[AtomicU32], positions: &Positions) -> Self::Values;
+
+    /// The sum of the eight numbers, as ((0+4)+(2+6)) + ((1+5)+(3+7)).
+    ///
+    /// # Safety
+    /// The instruction set must be there.
+    unsafe fn total(values: Self::Values) -> f32;
+}
+
+/// The instruction sets there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// Plain Rust.
+    Portable,
+    /// x86-64 with AVX2.
+    Avx2,
+    /// x86-64 with AVX-512 (F, BW, DQ, VL).
+    Avx512,
+}
+
+impl Level {
+    /// The levels that this processor has, the best one last.
+    pub fn available() -> Vec<Level> {
+        let mut levels = vec![Level::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
+                levels.push(Level::Avx2);
+            }
+            let wide = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+            if wide && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
+                levels.push(Level::Avx512);
+            }
+        }
+        levels
+    }
+
+    /// The best level that this processor has.
+    pub fn best() -> Level {
+        Level::available().pop().unwrap_or(Level::Portable)
+    }
+}
+
+/// A hot loop that is to be compiled for every instruction set.
+pub trait Kernel {
+    /// What it gives.
+    type Output;
+
+    /// The loop. Mark the implementation, and everything it calls in the loop, `#[inline(always)]`.
+    ///
+    /// # Safety
+    /// The instruction set must be there.
+    unsafe fn run<I: Isa>(self) -> Self::Output;
+}
+
+/// Runs a kernel with an instruction set.
+///
+/// # Panics
+/// When the processor does not have it.
+pub fn dispatch<K: Kernel>(level: Level, kernel: K) -> K::Output {
+    assert!(Level::available().contains(&level), "this processor has no {level:?}");
+    match level {
+        // SAFETY: plain Rust runs everywhere.
+        Level::Portable => unsafe { kernel.run::<Portable>() },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: checked above.
+        Level::Avx2 => unsafe { run_avx2(kernel) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: checked above.
+        Level::Avx512 => unsafe { run_avx512(kernel) },
+        #[cfg(not(target_arch = "x86_64"))]
+        _ => unreachable!("not available on this processor"),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+unsafe fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
+    // SAFETY: the caller has checked the processor.
+    unsafe { kernel.run::<Avx2>() }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
+    // SAFETY: the caller has checked the processor.
+    unsafe { kernel.run::<Avx512>() }
+}
+
+/// Asks for a cache line before it is needed; does nothing where the processor has no such hint.
+#[inline(always)]
+pub fn prefetch<T>(target: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE is part of the x86-64 baseline, and a prefetch never faults.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(target).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = target;
+}
