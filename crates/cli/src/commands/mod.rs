@@ -6,6 +6,7 @@
 mod bench;
 mod completions;
 mod perft;
+mod play;
 
 use std::io::Write;
 
@@ -33,6 +34,7 @@ macro_rules! commands {
 }
 
 commands! {
+    play::Play,
     bench::Bench,
     perft::Perft,
     completions::Completions,
