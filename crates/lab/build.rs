@@ -1,0 +1,36 @@
+//! Embeds every recipe of `recipes/`, so that a new file there needs no line of code.
+
+use std::error::Error;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../../recipes").canonicalize()?;
+    println!("cargo::rerun-if-changed={}", root.display());
+    let mut files = Vec::new();
+    collect(&root, &mut files)?;
+    files.sort();
+
+    let mut code = String::from("/// The shipped recipes as (name, text), sorted by name.\n");
+    writeln!(code, "pub(super) const EMBEDDED: &[(&str, &str)] = &[")?;
+    for file in files {
+        let name = file.strip_prefix(&root)?.with_extension("").to_string_lossy().replace('\\', "/");
+        writeln!(code, "    ({name:?}, include_str!({file:?})),")?;
+    }
+    writeln!(code, "];")?;
+    fs::write(Path::new(&std::env::var("OUT_DIR")?).join("embedded.rs"), code)?;
+    Ok(())
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

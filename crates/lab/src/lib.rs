@@ -1,0 +1,3 @@
+//! Experiments on 2048: recipes, run files, statistics of games, and learning curves.
+
+pub mod recipe;

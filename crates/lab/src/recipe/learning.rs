@@ -1,0 +1,150 @@
+//! `[learning]`: targets, their order, and step sizes.
+
+use serde::Serialize;
+
+use super::document::Document;
+
+/// How the weights are learned.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Learning {
+    /// What a value is moved towards.
+    #[serde(flatten)]
+    pub target: Target,
+    /// When the states of an episode are updated.
+    pub order: Order,
+    /// How far a value is moved.
+    #[serde(flatten)]
+    pub step_size: StepSize,
+    /// From which share of the budget on the rate is multiplied by which factor, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub schedule: Vec<(f64, f64)>,
+}
+
+impl Learning {
+    /// The factor on the rate (α or β) once this share of the budget, from 0 to 1, is used.
+    pub fn rate_factor(&self, share: f64) -> f64 {
+        self.schedule.iter().rev().find(|(from, _)| *from <= share).map_or(1.0, |(_, factor)| *factor)
+    }
+
+    pub(super) fn read(doc: &mut Document) -> Self {
+        let orders =
+            [("forward", Order::Forward), ("delayed", Order::Delayed), ("backward", Order::Backward)];
+        let order = doc.choice("learning.order", &orders);
+        let target = doc.choice("learning.target", &[("td", td as ReadTarget), ("n-step", n_step)]);
+        let target = target(doc, order);
+        let step_size = doc.choice("learning.step_size", &[("tc", tc as ReadStepSize), ("fixed", fixed)]);
+        let step_size = step_size(doc);
+        let expected = "a list of [share, factor] with rising shares between 0 and 1 and factors above 0";
+        let schedule = doc.read("learning.schedule", Vec::new(), expected, |steps| is_schedule(steps));
+        Learning { target, order, step_size, schedule }
+    }
+}
+
+fn is_schedule(steps: &[(f64, f64)]) -> bool {
+    let inside = |&(from, factor): &(f64, f64)| from > 0.0 && from < 1.0 && factor > 0.0;
+    steps.iter().all(inside) && steps.is_sorted_by(|a, b| a.0 < b.0)
+}
+
+/// What the value of an afterstate is moved towards.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(tag = "target", rename_all = "kebab-case")]
+pub enum Target {
+    /// TD(λ): jaskowski-2016, Algorithm 1.
+    Td {
+        /// The weight of each further prediction error, λ.
+        lambda: f64,
+        /// The number of earlier states that an error reaches, h; `None`: the whole episode.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        horizon: Option<u32>,
+    },
+    /// The rewards of the next n moves and the value that follows them.
+    NStep {
+        /// The number of moves.
+        n: u32,
+    },
+}
+
+/// When the states of an episode are updated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// At each move, all states within the horizon.
+    Forward,
+    /// Each state once, when the last error within its horizon is known: jaskowski-2016, Algorithm 3.
+    Delayed,
+    /// After the episode, from its last state to its first.
+    Backward,
+}
+
+/// How far a value is moved towards its target.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(tag = "step_size", rename_all = "kebab-case")]
+pub enum StepSize {
+    /// One rate for all weights, divided by the number of active features.
+    Fixed {
+        /// The rate, α.
+        alpha: f64,
+    },
+    /// Temporal coherence, a rate for each weight: jaskowski-2016, Algorithm 2.
+    Tc {
+        /// The factor on every rate, β.
+        beta: f64,
+    },
+}
+
+type ReadTarget = fn(&mut Document, Order) -> Target;
+type ReadStepSize = fn(&mut Document) -> StepSize;
+
+fn td(doc: &mut Document, order: Order) -> Target {
+    doc.refuse("learning.n", "learning.target", r#"it belongs to target = "n-step""#);
+    let lambda = doc.read("learning.lambda", 0.0, "a number from 0 to 1", |l| (0.0..=1.0).contains(l));
+    let key = "learning.horizon";
+    let expected = "a whole number of states";
+    let horizon = if order == Order::Backward {
+        doc.refuse(key, "learning.order", r#"order = "backward" goes through the whole episode"#);
+        None
+    } else if lambda == 0.0 {
+        if doc.read(key, 0u32, expected, |_| true) > 0 {
+            doc.refuse(key, "learning.lambda", "with lambda = 0 no error reaches an earlier state");
+        }
+        Some(0)
+    } else {
+        if lambda == 1.0 && !doc.is_given(key) {
+            doc.impossible("learning.lambda", "lambda = 1 has no default horizon; give learning.horizon too");
+        }
+        Some(doc.read(key, default_horizon(lambda), expected, |_| true))
+    };
+    Target::Td { lambda, horizon }
+}
+
+/// ⌈log_λ 0.1⌉ − 1, so that every error kept has λ^k ≥ 0.1 (jaskowski-2016, section V.A).
+fn default_horizon(lambda: f64) -> u32 {
+    ((0.1f64.ln() / lambda.ln()).ceil() as u32).saturating_sub(1)
+}
+
+fn n_step(doc: &mut Document, order: Order) -> Target {
+    for key in ["learning.lambda", "learning.horizon"] {
+        doc.refuse(key, "learning.target", r#"it belongs to target = "td""#);
+    }
+    if order == Order::Delayed {
+        doc.impossible("learning.order", r#"target = "n-step" already waits n moves for its target"#);
+    }
+    Target::NStep {
+        n: doc.read("learning.n", 1, "a whole number from 1 to 1000", |n| (1..=1000).contains(n)),
+    }
+}
+
+fn fixed(doc: &mut Document) -> StepSize {
+    doc.refuse("learning.beta", "learning.step_size", r#"it belongs to step_size = "tc""#);
+    StepSize::Fixed { alpha: doc.read("learning.alpha", 0.1, "a number above 0, at most 1", is_rate) }
+}
+
+fn tc(doc: &mut Document) -> StepSize {
+    let reason = r#"step_size = "tc" finds a rate for each weight; the factor on it is learning.beta"#;
+    doc.refuse("learning.alpha", "learning.step_size", reason);
+    StepSize::Tc { beta: doc.read("learning.beta", 1.0, "a number above 0, at most 1", is_rate) }
+}
+
+fn is_rate(rate: &f64) -> bool {
+    *rate > 0.0 && *rate <= 1.0
+}

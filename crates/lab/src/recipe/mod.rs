@@ -1,0 +1,101 @@
+//! Recipes: an experiment as a TOML file, resolved to concrete values once.
+//!
+//! Every key, its default and its paper are in `docs/recipes.md`. A resolved [`Recipe`] is written
+//! into its run with all defaults filled in, and reading that file again gives the same recipe.
+//!
+//! ```
+//! use afterstate_lab::recipe::{Budget, Recipe};
+//!
+//! let recipe = Recipe::load("reference/4x6-td", &["budget.actions=1e9".to_owned()])?;
+//! assert_eq!(recipe.budget, Budget::Actions(1_000_000_000));
+//! let error = Recipe::load("reference/4x6-td", &["learning.lamda=0.5".to_owned()]).unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "--set learning.lamda=0.5: unknown key `learning.lamda`; did you mean `learning.lambda`?"
+//! );
+//! # Ok::<(), afterstate_lab::recipe::RecipeError>(())
+//! ```
+
+mod document;
+mod error;
+mod game;
+mod learning;
+mod running;
+mod shipped;
+mod value;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use document::Document;
+pub use error::{Place, Problem, RecipeError};
+pub use game::{Game, Network, Tuples};
+pub use learning::{Learning, Order, StepSize, Target};
+pub use running::{Budget, Checkpoint, Evaluation, Log, Parallel, ParallelMode};
+pub use shipped::{Shipped, shipped};
+
+/// An experiment, with every default filled in.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Recipe {
+    /// What the recipe is called: the name it is shipped under, or its file's.
+    pub name: String,
+    /// What it is for, in one line.
+    pub description: String,
+    /// The seed of every random stream; at most 2^63 − 1, the largest number of TOML.
+    pub seed: u64,
+    /// The game that is learned.
+    pub game: Game,
+    /// The shape of the value function.
+    pub network: Network,
+    /// How its weights are learned.
+    pub learning: Learning,
+    /// How training is spread over threads.
+    pub parallel: Parallel,
+    /// When training ends.
+    pub budget: Budget,
+    /// How often the player is measured.
+    pub evaluation: Evaluation,
+    /// How often the run is saved.
+    pub checkpoint: Checkpoint,
+    /// How often a line is added to the log.
+    pub log: Log,
+}
+
+impl Recipe {
+    /// The recipe in a file, or the shipped one of this name, with overrides `KEY=VALUE` applied.
+    pub fn load(name_or_path: &str, overrides: &[String]) -> Result<Recipe, RecipeError> {
+        let path = Path::new(name_or_path);
+        if !path.is_file() {
+            return Shipped::find(name_or_path)?.recipe(overrides);
+        }
+        let read = std::fs::read_to_string(path);
+        let text = read.map_err(|source| RecipeError::Read { path: name_or_path.to_owned(), source })?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        Recipe::parse(&name, name_or_path, &text, overrides)
+    }
+
+    /// Resolves a recipe's text; `file` is what errors call it, `name` what it is called unless it says.
+    pub fn parse(name: &str, file: &str, text: &str, overrides: &[String]) -> Result<Recipe, RecipeError> {
+        let mut doc = Document::parse(file, text, overrides)?;
+        let recipe = Recipe {
+            name: doc.read("name", name.to_owned(), "a text", |_| true),
+            description: doc.read("description", String::new(), "a text", |_| true),
+            seed: doc.read("seed", 1, "a whole number from 0 to 2^63 - 1", |_| true),
+            game: Game::read(&mut doc),
+            network: Network::read(&mut doc),
+            learning: Learning::read(&mut doc),
+            parallel: Parallel::read(&mut doc),
+            budget: Budget::read(&mut doc),
+            evaluation: Evaluation::read(&mut doc),
+            checkpoint: Checkpoint::read(&mut doc),
+            log: Log::read(&mut doc),
+        };
+        doc.finish().map(|()| recipe)
+    }
+
+    /// The recipe as TOML, with every key.
+    pub fn to_toml(&self) -> Result<String, RecipeError> {
+        Ok(toml::to_string(self)?)
+    }
+}
