@@ -1,0 +1,108 @@
+//! The real binary: what it prints, where, and how it exits.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Command, Output, Stdio},
+};
+
+fn afterstate(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+    command.args(arguments).stdin(Stdio::null()).output().expect("the binary runs")
+}
+
+/// The standard output of a command that must succeed.
+fn good(arguments: &[&str]) -> String {
+    let output = afterstate(arguments);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
+    assert!(output.stderr.is_empty(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The one line of complaint of a command that must be refused.
+fn refused(arguments: &[&str]) -> String {
+    let output = afterstate(arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+    assert!(output.stdout.is_empty(), "{arguments:?}: {output:?}");
+    let text = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(text.starts_with("error: ") && text.contains("; hint: "), "{text}");
+    text
+}
+
+#[test]
+fn perft_prints_plain_digits() {
+    assert_eq!(good(&["perft", "0000/0010/0100/0000", "4"]), "106965632\n");
+    assert_eq!(good(&["perft", "gg00/0000/0000/0010", "2"]), "10396\n");
+    assert_eq!(good(&["perft", "0 0 0 0 2 0 0 0 2", "3"]), good(&["perft", "000/010/001", "3"]));
+    assert_eq!(good(&["perft", "01/10", "0"]), "1\n");
+}
+
+#[test]
+fn perft_as_json() {
+    let text = good(&["perft", "0000001001000000", "2", "--json"]);
+    let object: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(object, serde_json::json!({ "board": "0000/0010/0100/0000", "depth": 2, "count": 11568 }));
+}
+
+#[test]
+fn bad_input_is_refused_with_a_reason() {
+    let cases: [(&[&str], &[&str]); 8] = [
+        (&["perft", "00x0/0010/0100/0000", "2"], &["`x`", "cell 2"]),
+        (&["perft", "0000/0010/0100/000", "2"], &["row 3", "`000`"]),
+        (&["perft", "0000/0010/0100/0000", "two"], &["'two'", "DEPTH"]),
+        (&["perft", "0000/0010/0100/0000"], &["DEPTH", "afterstate perft"]),
+        (&["perf"], &["'perf'", "perft"]),
+        (&["bench", "--jsn"], &["'--jsn'", "--json"]),
+        (&["completions", "c-shell"], &["c-shell", "bash", "zsh", "fish"]),
+        (&["play", "--board", "5x5"], &["5x5", "4x4", "3x3", "2x2"]),
+    ];
+    for (arguments, parts) in cases {
+        let complaint = refused(arguments);
+        assert!(parts.iter().all(|part| complaint.contains(part)), "{arguments:?}: {complaint}");
+    }
+}
+
+#[test]
+fn playing_needs_a_terminal() {
+    assert!(refused(&["play", "--game", "7"]).contains("needs a terminal"));
+}
+
+#[test]
+fn the_bare_name_lists_every_command_and_help_explains_each() {
+    let overview = good(&[]);
+    for command in ["perft", "bench", "play", "completions"] {
+        assert!(overview.contains(&format!("afterstate {command} ")), "{overview}");
+        let help = good(&[command, "--help"]);
+        assert!(help.contains("Usage:") && help.contains("Examples:"), "{help}");
+    }
+    assert!(good(&["--version"]).starts_with("afterstate "));
+}
+
+#[test]
+fn every_shell_gets_completions() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(good(&["completions", shell]).contains("perft"), "{shell}");
+    }
+}
+
+/// The behaviour of the whole program in one number. A commit that changes it says so and why.
+#[test]
+fn the_signature_is_the_stated_one() {
+    assert_eq!(good(&["bench", "--signature"]), "signature: 547757507\n");
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    // More text than a pipe holds, so that writing meets the closed pipe.
+    let mut child = Command::new(env!("CARGO_BIN_EXE_afterstate"))
+        .args(["completions", "zsh"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let mut first = String::new();
+    let stdout = child.stdout.take().expect("a pipe");
+    BufReader::with_capacity(16, stdout).read_line(&mut first).expect("a line");
+    let output = child.wait_with_output().expect("the binary ends");
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The one test command: formatting, lints, tests, documentation. Installs what is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+section() { printf '\n=== %s ===\n' "$1"; }
+
+install_rust() {
+    command -v curl > /dev/null || { echo "error: neither cargo nor curl is here; hint: https://rustup.rs" >&2; exit 1; }
+    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal
+    # shellcheck disable=SC1091
+    . "${CARGO_HOME:-$HOME/.cargo}/env"
+}
+
+section "tools"
+command -v cargo > /dev/null || install_rust
+cargo fmt --version > /dev/null 2>&1 || rustup component add rustfmt
+cargo clippy --version > /dev/null 2>&1 || rustup component add clippy
+cargo --version
+
+section "formatting"
+cargo fmt --all --check
+
+section "lints"
+cargo clippy --workspace --all-targets --locked -- -D warnings
+
+section "tests"
+if cargo nextest --version > /dev/null 2>&1; then
+    cargo nextest run --workspace --locked
+    cargo test --workspace --doc --locked
+else
+    cargo test --workspace --locked
+fi
+
+section "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+section "all good"
