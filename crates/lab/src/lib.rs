@@ -1,3 +1,6 @@
 //! Experiments on 2048: recipes, run files, statistics of games, and learning curves.
 
+pub mod files;
+pub mod log;
 pub mod recipe;
+pub mod stats;

@@ -125,7 +125,7 @@ impl Document {
         };
         if let Some((key, entry)) = self.entries.iter().find(|(key, entry)| !is_right(key, entry)) {
             let problem = self.unknown(key, entry);
-            return Err(RecipeError::Invalid { place: entry.place.clone(), problem });
+            return Err(RecipeError::Invalid { place: entry.place.clone(), problem: problem.into() });
         }
         self.problems.into_iter().next().map_or(Ok(()), Err)
     }
@@ -151,7 +151,7 @@ impl Document {
             Some(entry) => entry.place.clone(),
             None => Place::File(self.file.clone()),
         };
-        self.problems.push(RecipeError::Invalid { place, problem });
+        self.problems.push(RecipeError::Invalid { place, problem: problem.into() });
     }
 }
 
@@ -190,7 +190,7 @@ fn override_entry(entries: &mut BTreeMap<String, Entry>, text: &str) -> Result<(
     let place = |_| Place::Override(text.to_owned());
     let (key, value) = match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => (key.trim(), value.trim()),
-        _ => return Err(RecipeError::Invalid { place: place(0), problem: Problem::NotAnOverride }),
+        _ => return Err(RecipeError::Invalid { place: place(0), problem: Problem::NotAnOverride.into() }),
     };
     let word = || Spanned::new(0..value.len(), DeValue::String(value.into()));
     let value = DeValue::parse(value).unwrap_or_else(|_| word());
@@ -199,5 +199,6 @@ fn override_entry(entries: &mut BTreeMap<String, Entry>, text: &str) -> Result<(
 
 fn syntax(error: toml::de::Error, place: impl Fn(usize) -> Place) -> RecipeError {
     let at = error.span().map_or(0, |span| span.start);
-    RecipeError::Invalid { place: place(at), problem: Problem::Syntax(error.message().to_owned()) }
+    let problem = Problem::Syntax(error.message().to_owned());
+    RecipeError::Invalid { place: place(at), problem: problem.into() }
 }

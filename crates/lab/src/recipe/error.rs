@@ -29,7 +29,7 @@ pub enum RecipeError {
         /// The line or override to blame.
         place: Place,
         /// What is wrong there.
-        problem: Problem,
+        problem: Box<Problem>,
     },
     /// A number too large for TOML, such as a seed above 2^63 − 1 set by a program.
     #[error("the recipe cannot be written as TOML: {0}")]

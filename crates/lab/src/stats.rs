@@ -1,0 +1,295 @@
+//! Statistics of played games: scores with their confidence, and how often each tile is reached.
+
+use std::collections::BTreeMap;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The 97.5% quantile of the normal distribution.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// What came out of one game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GameResult {
+    /// The number of the game, which with the seed decides its tiles.
+    pub game: u64,
+    /// The sum of its rewards.
+    pub score: u64,
+    /// The exponent of its largest tile: 11 for 2048.
+    pub max_exponent: u8,
+    /// The number of its moves.
+    pub moves: u64,
+}
+
+/// What came out of many games.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Summary {
+    /// The number of games.
+    pub games: u64,
+    /// Their scores.
+    pub score: ScoreSummary,
+    /// How many of them reached each tile, from the smallest tile to the largest.
+    pub tiles: Vec<TileCount>,
+    /// All their moves.
+    pub moves: u64,
+}
+
+/// The scores of many games.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ScoreSummary {
+    /// The average.
+    pub mean: f64,
+    /// Half the width of the 95% confidence interval of the mean (Student); none for one game.
+    pub ci95: Option<f64>,
+    /// The standard deviation of a game's score (n − 1); none for one game.
+    pub sd: Option<f64>,
+    /// The median.
+    pub median: f64,
+    /// The lowest score.
+    pub min: u64,
+    /// The highest score.
+    pub max: u64,
+}
+
+/// How many games reached at least a tile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TileCount {
+    /// The exponent of the tile.
+    pub exponent: u8,
+    /// The number of games that reached it.
+    pub count: u64,
+    /// The number of all games.
+    pub games: u64,
+}
+
+/// The share of games that reached at least a tile, by the tile's face value.
+pub type TileRates = BTreeMap<u64, f64>;
+
+impl Summary {
+    /// Sums up games on a board of this side; `None` without games.
+    pub fn of(side: usize, results: &[GameResult]) -> Option<Summary> {
+        let score = ScoreSummary::of(results.iter().map(|result| result.score).collect())?;
+        Some(Summary {
+            games: results.len() as u64,
+            score,
+            tiles: tile_counts(side, results),
+            moves: results.iter().map(|result| result.moves).sum(),
+        })
+    }
+
+    /// The share of games for each tile.
+    pub fn tile_rates(&self) -> TileRates {
+        self.tiles.iter().map(|tile| (tile.face(), tile.share())).collect()
+    }
+}
+
+impl ScoreSummary {
+    /// Sums up scores; `None` without any.
+    fn of(mut scores: Vec<u64>) -> Option<ScoreSummary> {
+        scores.sort_unstable();
+        let (&min, &max) = (scores.first()?, scores.last()?);
+        let games = scores.len();
+        let mean = scores.iter().map(|&score| score as f64).sum::<f64>() / games as f64;
+        let median = (scores[(games - 1) / 2] + scores[games / 2]) as f64 / 2.0;
+        let squares: f64 = scores.iter().map(|&score| (score as f64 - mean).powi(2)).sum();
+        let sd = (games > 1).then(|| (squares / (games - 1) as f64).sqrt());
+        let ci95 = sd.map(|sd| student(games - 1) * sd / (games as f64).sqrt());
+        Some(ScoreSummary { mean, ci95, sd, median, min, max })
+    }
+}
+
+impl TileCount {
+    /// The tile's face value, such as 2048.
+    pub fn face(&self) -> u64 {
+        1 << self.exponent
+    }
+
+    /// The share of games that reached the tile.
+    pub fn share(&self) -> f64 {
+        self.count as f64 / self.games as f64
+    }
+
+    /// The 95% confidence interval of the share.
+    pub fn interval(&self) -> (f64, f64) {
+        wilson(self.count, self.games)
+    }
+}
+
+/// Wilson's 95% confidence interval for a share of `count` in `total`; (0, 1) when nothing is known.
+pub fn wilson(count: u64, total: u64) -> (f64, f64) {
+    if total == 0 {
+        return (0.0, 1.0);
+    }
+    let (n, share) = (total as f64, count as f64 / total as f64);
+    let centre = share + Z * Z / (2.0 * n);
+    let half = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + Z * Z / n;
+    (((centre - half) / scale).max(0.0), ((centre + half) / scale).min(1.0))
+}
+
+/// The tiles of the board's usual range, and all that tell these games apart.
+fn tile_counts(side: usize, results: &[GameResult]) -> Vec<TileCount> {
+    // The last of each range is the largest tile that play really reaches.
+    let usual = match side {
+        2 => 3..=5,
+        3 => 7..=10,
+        _ => 11..=16,
+    };
+    let lowest = results.iter().map(|result| result.max_exponent).min().unwrap_or_default();
+    let highest = results.iter().map(|result| result.max_exponent).max().unwrap_or_default();
+    let range = (lowest + 1).min(*usual.start())..=highest.max(*usual.end());
+    let count = |exponent| results.iter().filter(|result| result.max_exponent >= exponent).count() as u64;
+    range
+        .map(|exponent| TileCount { exponent, count: count(exponent), games: results.len() as u64 })
+        .collect()
+}
+
+/// The 97.5% quantile of Student's distribution, above 0 degrees of freedom.
+fn student(freedom: usize) -> f64 {
+    const FEW: [f64; 4] = [12.706_205, 4.302_653, 3.182_446, 2.776_445];
+    if let Some(&quantile) = FEW.get(freedom - 1) {
+        return quantile;
+    }
+    // The Cornish–Fisher expansion, within 0.0003 from 5 degrees of freedom on.
+    let (z, v) = (Z, freedom as f64);
+    z + (z.powi(3) + z) / (4.0 * v)
+        + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * v.powi(2))
+        + (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / (384.0 * v.powi(3))
+        + (79.0 * z.powi(9) + 776.0 * z.powi(7) + 1482.0 * z.powi(5) - 1920.0 * z.powi(3) - 945.0 * z)
+            / (92_160.0 * v.powi(4))
+}
+
+/// What `eval --json` prints.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct EvalReport {
+    /// The model that played.
+    pub model: String,
+    /// The search that it played with, such as `1ply`.
+    pub search: String,
+    /// The number of games.
+    pub games: u64,
+    /// The seed of the games.
+    pub seed: u64,
+    /// Their scores.
+    pub score: ScoreSummary,
+    /// The share of games that reached at least each tile.
+    #[serde(deserialize_with = "tile_rates")]
+    pub tiles: TileRates,
+    /// All their moves.
+    pub moves: u64,
+    /// How long they took.
+    pub seconds: f64,
+    /// Moves in each second, over all threads.
+    pub moves_per_second: f64,
+}
+
+impl EvalReport {
+    /// Puts a summary and how it was made into the form of `eval --json`.
+    pub fn new(model: &str, search: &str, seed: u64, summary: &Summary, seconds: f64) -> EvalReport {
+        EvalReport {
+            model: model.to_owned(),
+            search: search.to_owned(),
+            games: summary.games,
+            seed,
+            score: summary.score,
+            tiles: summary.tile_rates(),
+            moves: summary.moves,
+            seconds,
+            moves_per_second: summary.moves as f64 / seconds.max(1e-9),
+        }
+    }
+}
+
+/// Tile rates from text keys, which is all that a flattened object has to offer.
+fn tile_rates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TileRates, D::Error> {
+    let rates = BTreeMap::<String, f64>::deserialize(deserializer)?;
+    let parse = |(tile, rate): (String, f64)| tile.parse().map(|tile| (tile, rate));
+    rates.into_iter().map(parse).collect::<Result<_, _>>().map_err(D::Error::custom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn games(results: &[(u64, u8)]) -> Vec<GameResult> {
+        let game = |(game, &(score, max_exponent))| GameResult { game, score, max_exponent, moves: 10 };
+        (0..).zip(results).map(game).collect()
+    }
+
+    fn assert_near(found: f64, expected: f64, tolerance: f64) {
+        assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn scores_match_a_calculation_by_hand() {
+        // Mean 5, squares 9+1+1+1+0+0+4+16 = 32: sd √(32/7), ci 2.3646 · sd / √8.
+        let scores = ScoreSummary::of(vec![9, 4, 4, 5, 5, 7, 2, 4]).unwrap();
+        assert_eq!((scores.mean, scores.median, scores.min, scores.max), (5.0, 4.5, 2, 9));
+        assert_near(scores.sd.unwrap(), 2.138_089_935, 1e-9);
+        assert_near(scores.ci95.unwrap(), 1.787_487, 1e-4);
+        assert_eq!(ScoreSummary::of(vec![3, 1, 2]).unwrap().median, 2.0);
+    }
+
+    #[test]
+    fn few_games_say_what_is_unknown() {
+        assert_eq!(Summary::of(4, &[]), None);
+        let one = Summary::of(4, &games(&[(100, 4)])).unwrap();
+        assert_eq!((one.score.mean, one.score.sd, one.score.ci95), (100.0, None, None));
+    }
+
+    #[test]
+    fn student_matches_the_tables() {
+        let table =
+            [(1, 12.7062), (2, 4.3027), (4, 2.7764), (5, 2.5706), (10, 2.2281), (30, 2.0423), (999, 1.9623)];
+        for (freedom, expected) in table {
+            assert_near(student(freedom), expected, 4e-4);
+        }
+    }
+
+    #[test]
+    fn wilson_matches_a_published_example() {
+        // Newcombe 1998, Table I, method 3: 81/263, 15/148, 0/20 and 1/29.
+        let published = [
+            (81, 263, 0.2553, 0.3662),
+            (15, 148, 0.0624, 0.1605),
+            (0, 20, 0.0, 0.1611),
+            (1, 29, 0.0061, 0.1718),
+        ];
+        for (count, total, low, high) in published {
+            let interval = wilson(count, total);
+            assert_near(interval.0, low, 5e-5);
+            assert_near(interval.1, high, 5e-5);
+        }
+        assert_eq!(wilson(0, 0), (0.0, 1.0));
+        assert_near(wilson(20, 20).1, 1.0, 1e-12);
+    }
+
+    #[test]
+    fn tiles_hold_the_usual_range_and_what_tells_games_apart() {
+        let rates = |side, results: &[(u64, u8)]| Summary::of(side, &games(results)).unwrap().tile_rates();
+        let strong = rates(4, &[(1, 11), (1, 12), (1, 13), (1, 13)]);
+        assert_eq!(strong.keys().copied().collect::<Vec<_>>(), [2048, 4096, 8192, 16384, 32768, 65536]);
+        assert_eq!(strong.values().copied().collect::<Vec<_>>(), [1.0, 0.75, 0.5, 0.0, 0.0, 0.0]);
+        let weak = rates(4, &[(1, 8), (1, 9)]);
+        assert_eq!(
+            (weak.first_key_value(), weak.last_key_value()),
+            (Some((&512, &0.5)), Some((&65536, &0.0)))
+        );
+        assert!(rates(4, &[(1, 17)]).contains_key(&131072));
+        assert_eq!(rates(3, &[(1, 9)]).into_keys().collect::<Vec<_>>(), [128, 256, 512, 1024]);
+    }
+
+    #[test]
+    fn the_report_has_the_form_of_eval_json() {
+        let summary = Summary::of(4, &games(&[(30_000, 11), (30_000, 12)])).unwrap();
+        let report = EvalReport::new("m", "1ply", 7, &summary, 0.5);
+        let json = serde_json::to_string(&report).unwrap();
+        let expected = concat!(
+            r#"{"model":"m","search":"1ply","games":2,"seed":7,"score":{"mean":30000.0,"ci95":0.0,"sd":0.0,"#,
+            r#""median":30000.0,"min":30000,"max":30000},"tiles":{"2048":1.0,"4096":0.5,"8192":0.0,"#,
+            r#""16384":0.0,"32768":0.0,"65536":0.0},"moves":20,"seconds":0.5,"moves_per_second":40.0}"#
+        );
+        assert_eq!(json, expected);
+        assert_eq!(serde_json::from_str::<EvalReport>(&json).unwrap(), report);
+    }
+}
