@@ -12,6 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod greedy;
 mod layout;
 mod lookup;
 mod memory;
@@ -20,6 +21,7 @@ mod simd;
 mod spec;
 mod tuples;
 
+pub use greedy::{Finished, GreedyGame, Reached};
 pub use layout::Layout;
 pub use lookup::{LANES, Lookup, Positions};
 pub use memory::{Mapped, MemoryError, available_memory};

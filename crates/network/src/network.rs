@@ -111,6 +111,25 @@ impl Network {
         dispatch(level, Value(self, afterstate.board().bytes()))
     }
 
+    /// The positions of all weights of a board, lookup by lookup, by a given instruction set.
+    ///
+    /// # Panics
+    /// When the processor has no such instructions.
+    pub fn positions_at(&self, level: Level, board: &[u8; 16]) -> Vec<Positions> {
+        struct All<'a>(&'a Network, &'a [u8; 16]);
+        impl Kernel for All<'_> {
+            type Output = Vec<Positions>;
+            #[inline(always)]
+            unsafe fn run<I: Isa>(self) -> Vec<Positions> {
+                let mut positions = vec![Positions::default(); self.0.layout.lookups().len()];
+                // SAFETY: inside a kernel.
+                unsafe { self.0.positions::<I>(self.1, &mut positions) };
+                positions
+            }
+        }
+        dispatch(level, All(self, board))
+    }
+
     /// The positions of all weights of a board, lookup by lookup.
     ///
     /// # Safety

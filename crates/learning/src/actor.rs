@@ -1,0 +1,145 @@
+//! An actor: one game of self-play after another, each learning as it goes.
+
+use afterstate_game::{Board, GameRng, Rules, State};
+use afterstate_network::{Finished, GreedyGame, Isa, Network};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Learner,
+    step_size::StepSize,
+    target::{Target, Trace},
+};
+
+/// A game in self-play and what its target remembers of it.
+pub(crate) struct Actor<const N: usize> {
+    game: GreedyGame<N>,
+    trace: Trace,
+    /// Whether the positions of the present state's weights are computed.
+    prepared: bool,
+    /// Whether there is a game to play; there is none once the budget has no more episodes.
+    pub(crate) playing: bool,
+}
+
+/// Where the numbers of new games come from: `None` when there are no more.
+pub(crate) trait Numbers {
+    fn next(&mut self) -> Option<u64>;
+}
+
+impl<const N: usize> Actor<N> {
+    pub(crate) fn new<T: Target>(
+        network: &Network,
+        rules: &Rules,
+        target: T,
+        seed: u64,
+        game: Option<u64>,
+    ) -> Self {
+        Actor {
+            game: GreedyGame::new(network, rules, seed, game.unwrap_or(0)),
+            trace: target.trace(network),
+            prepared: false,
+            playing: game.is_some(),
+        }
+    }
+
+    /// Makes one move and learns; when that ends the game, starts the next one and gives the result.
+    ///
+    /// # Safety
+    /// Inside a kernel only.
+    #[inline(always)]
+    pub(crate) unsafe fn act<I: Isa, T: Target, S: StepSize>(
+        &mut self,
+        rules: &Rules,
+        seed: u64,
+        target: &T,
+        learner: &Learner<'_, S>,
+        numbers: &mut impl Numbers,
+    ) -> Option<Finished> {
+        // SAFETY: inside a kernel, as the caller.
+        unsafe {
+            if !self.prepared {
+                self.game.prepare::<I>(learner.network);
+            }
+            let (afterstate, reward, reached) = self.game.choose::<I>(learner.network);
+            target.step::<I, S>(&mut self.trace, learner, reached);
+            learner.prefetch(reached.positions);
+            self.game.advance(rules, afterstate, reward);
+            let finished =
+                self.game.is_over().then(|| self.finish::<I, T, S>(rules, seed, target, learner, numbers));
+            self.game.prepare::<I>(learner.network);
+            self.prepared = true;
+            finished
+        }
+    }
+
+    /// Ends the episode and starts the next one.
+    ///
+    /// # Safety
+    /// Inside a kernel only.
+    #[inline(always)]
+    unsafe fn finish<I: Isa, T: Target, S: StepSize>(
+        &mut self,
+        rules: &Rules,
+        seed: u64,
+        target: &T,
+        learner: &Learner<'_, S>,
+        numbers: &mut impl Numbers,
+    ) -> Finished {
+        // SAFETY: inside a kernel, as the caller.
+        unsafe { target.finish::<I, S>(&mut self.trace, learner) };
+        let finished = self.game.finished();
+        match numbers.next() {
+            Some(game) => self.game.restart(rules, seed, game),
+            None => self.playing = false,
+        }
+        finished
+    }
+}
+
+/// An actor between two moves, as a checkpoint keeps it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ActorState {
+    game: u64,
+    rng: GameRng,
+    board: [u8; 16],
+    score: u64,
+    moves: u64,
+    playing: bool,
+    /// The trace: boards, and the bits of their numbers.
+    trace: Vec<([u8; 16], u32)>,
+    trace_len: usize,
+}
+
+impl<const N: usize> Actor<N> {
+    pub(crate) fn state(&self) -> ActorState {
+        let (entries, trace_len) = self.trace.entries();
+        ActorState {
+            game: self.game.game,
+            rng: self.game.rng.clone(),
+            board: self.game.state.board().bytes(),
+            score: self.game.score,
+            moves: self.game.moves,
+            playing: self.playing,
+            trace: entries.into_iter().map(|(board, number)| (board, number.to_bits())).collect(),
+            trace_len,
+        }
+    }
+
+    /// Takes up an actor where it was; `None` when the state makes no sense.
+    pub(crate) fn restore<T: Target>(network: &Network, target: T, state: &ActorState) -> Option<Self> {
+        let board = |bytes: &[u8; 16]| -> Option<Board<N>> {
+            let outside = (0..16).any(|i| (i / 4 >= N || i % 4 >= N) && bytes[i] != 0);
+            let cells: Vec<u8> = (0..N * N).map(|cell| bytes[cell / N * 4 + cell % N]).collect();
+            if outside { None } else { Board::from_exponents(&cells).ok() }
+        };
+        let entries: Vec<_> = state.trace.iter().map(|(b, number)| (*b, f32::from_bits(*number))).collect();
+        let held = target.horizon().map_or(state.trace_len, |h| state.trace_len.min(h.next_power_of_two()));
+        if entries.len() != held || entries.iter().any(|(b, _)| board(b).is_none()) {
+            return None;
+        }
+        let rng = state.rng.clone();
+        let position = State::new(board(&state.board)?);
+        let game = GreedyGame::from_parts(network, state.game, rng, position, state.score, state.moves);
+        let trace = Trace::restore(target.horizon(), network, &entries, state.trace_len);
+        Some(Actor { game, trace, prepared: false, playing: state.playing })
+    }
+}

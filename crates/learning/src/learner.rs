@@ -1,0 +1,62 @@
+//! A network that learns: its weights, and the step size that moves them.
+
+use afterstate_network::{Isa, LANES, Network, Positions, prefetch};
+
+use crate::step_size::StepSize;
+
+/// What a target works on.
+pub struct Learner<'a, S> {
+    /// The network.
+    pub network: &'a Network,
+    /// How far a weight goes.
+    pub step_size: &'a S,
+    /// α/m or β/m: the learning rate over the number of active features, as it is now.
+    pub rate: f32,
+}
+
+impl<S: StepSize> Learner<'_, S> {
+    /// V(s') as it is now.
+    ///
+    /// # Safety
+    /// Inside a kernel only, with positions of this network.
+    #[inline(always)]
+    pub unsafe fn value<I: Isa>(&self, positions: &[Positions]) -> f32 {
+        // SAFETY: as the caller.
+        unsafe { self.network.sum::<I>(positions) }
+    }
+
+    /// Moves V(s') by the step, shared among its weights; `error` is what the step size learns from.
+    ///
+    /// The weights change one after the other: on a symmetric board one weight occurs several times.
+    ///
+    /// # Safety
+    /// Inside a kernel only, with positions of this network.
+    #[inline(always)]
+    pub unsafe fn update(&self, positions: &[Positions], step: f32, error: f32) {
+        let weights = self.network.weights();
+        let step = self.rate * step;
+        for (positions, lookup) in positions.iter().zip(self.network.layout().lookups()) {
+            if lookup.live() == LANES {
+                for position in positions.0 {
+                    // SAFETY: the positions lie inside the weights.
+                    unsafe { self.step_size.update(weights, position as usize, step, error) };
+                }
+            } else {
+                for &position in &positions.0[..lookup.live()] {
+                    // SAFETY: the positions lie inside the weights.
+                    unsafe { self.step_size.update(weights, position as usize, step, error) };
+                }
+            }
+        }
+    }
+
+    /// Asks for what an update of these weights will need.
+    #[inline(always)]
+    pub fn prefetch(&self, positions: &[Positions]) {
+        if let Some(state) = self.step_size.state() {
+            for position in positions.iter().flat_map(|p| p.0) {
+                prefetch(&state[position as usize]);
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Temporal coherence, TC: jaskowski-2016, Algorithms 2 and 4 (after Beal and Smith 1999).
+//!
+//! Every weight has a rate αᵢ = |Eᵢ|/Aᵢ (1 while Aᵢ = 0) from the sum E of its errors and the sum A
+//! of their absolute values: it stays high while the errors agree in sign.
+//!
+//! Differences from the paper:
+//! 1. E and A of a weight are one 64-bit word, apart from V: only updates touch them, and a word is
+//!    never seen half written by another thread.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use afterstate_network::{Mapped, MemoryError};
+
+use super::StepSize;
+
+/// V ← V + β·(αᵢ/m)·step, E ← E + error, A ← A + |error|.
+pub struct TemporalCoherence {
+    /// E in the lower half of each word, A in the upper.
+    sums: Mapped<AtomicU64>,
+}
+
+impl TemporalCoherence {
+    /// E = A = 0 for every weight.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub fn new(weights: u64) -> Result<Self, MemoryError> {
+        Ok(TemporalCoherence { sums: Mapped::zeroed(weights as usize)? })
+    }
+
+    /// E and A of the weight at a position.
+    pub fn sums(&self, position: usize) -> (f32, f32) {
+        unpack(self.sums.as_slice()[position].load(Relaxed))
+    }
+
+    /// Sets E and A of the weight at a position.
+    pub fn set_sums(&self, position: usize, e: f32, a: f32) {
+        self.sums.as_slice()[position].store(pack(e, a), Relaxed);
+    }
+}
+
+#[inline(always)]
+fn unpack(word: u64) -> (f32, f32) {
+    (f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32))
+}
+
+#[inline(always)]
+fn pack(e: f32, a: f32) -> u64 {
+    u64::from(e.to_bits()) | u64::from(a.to_bits()) << 32
+}
+
+impl StepSize for TemporalCoherence {
+    #[inline(always)]
+    unsafe fn update(&self, weights: &[AtomicU32], position: usize, step: f32, error: f32) {
+        // SAFETY: the caller keeps the position inside the weights, and there are as many sums.
+        let (weight, sum) =
+            unsafe { (weights.get_unchecked(position), self.sums.as_slice().get_unchecked(position)) };
+        let (e, a) = unpack(sum.load(Relaxed));
+        let alpha = if a == 0.0 { 1.0 } else { e.abs() / a };
+        weight.store((f32::from_bits(weight.load(Relaxed)) + alpha * step).to_bits(), Relaxed);
+        sum.store(pack(e + error, a + error.abs()), Relaxed);
+    }
+
+    #[inline(always)]
+    fn state(&self) -> Option<&[AtomicU64]> {
+        Some(self.sums.as_slice())
+    }
+
+    fn temporal_coherence(&self) -> Option<&TemporalCoherence> {
+        Some(self)
+    }
+}

@@ -1,0 +1,50 @@
+//! The whole episode in backward order: every afterstate moves towards what follows it after that
+//! has itself been updated, so that news from the end of the game reaches its start at once
+//! (the order of Szubert and Jaśkowski 2014 and of Yeh et al. 2016).
+//!
+//! With λ the target is the λ-return: Gₜ = rₜ₊₁ + (1 − λ)·V(s'ₜ₊₁) + λ·Gₜ₊₁, and G = 0 at the end.
+
+use afterstate_network::{Isa, Positions, Reached};
+
+use super::{Target, Trace, trace::positions_of};
+use crate::{Learner, step_size::StepSize};
+
+/// TD(λ) from the end of the episode to its start.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Backward {
+    /// λ, the decay; 0 is TD(0).
+    pub lambda: f32,
+}
+
+impl Target for Backward {
+    fn horizon(&self) -> Option<usize> {
+        None
+    }
+
+    #[inline(always)]
+    unsafe fn step<I: Isa, S: StepSize>(
+        &self,
+        trace: &mut Trace,
+        _learner: &Learner<'_, S>,
+        reached: Reached<'_>,
+    ) {
+        trace.push(reached.board, reached.positions, reached.reward);
+    }
+
+    #[inline(always)]
+    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>) {
+        let mut buffer = vec![Positions::default(); learner.network.layout().lookups().len()];
+        let mut target = 0.0;
+        for back in 0..trace.len() {
+            // SAFETY: inside a kernel.
+            unsafe {
+                positions_of::<I>(learner.network, trace.board(back), &mut buffer);
+                let error = target - learner.value::<I>(&buffer);
+                learner.update(&buffer, error, error);
+                let value = learner.value::<I>(&buffer);
+                target = trace.number(back) + (1.0 - self.lambda) * value + self.lambda * target;
+            }
+        }
+        trace.clear();
+    }
+}

@@ -1,0 +1,70 @@
+//! TD(λ) for afterstates: jaskowski-2016, Algorithm 1, lines 12–15 and 29–34; TD(0) when λ = 0.
+//!
+//! With temporal coherence this is TC(λ), Algorithm 2: E and A learn from δ itself, not from its
+//! decayed step.
+
+use afterstate_network::{Isa, Reached};
+
+use super::{Target, Trace};
+use crate::{Learner, step_size::StepSize};
+
+/// Every error δₜ moves the last h + 1 afterstates, by δₜ·λ^(t−k).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TdLambda {
+    /// λ, the decay.
+    pub lambda: f32,
+    /// h, the number of earlier afterstates that an error still reaches.
+    pub horizon: usize,
+}
+
+impl TdLambda {
+    /// h = ⌈log_λ 0.1⌉ − 1, so that λ^h is at least 0.1 (section IV.D).
+    pub fn paper_horizon(lambda: f32) -> usize {
+        match lambda {
+            l if l <= 0.0 => 0,
+            l => ((0.1f32.ln() / l.ln()).ceil() as usize).saturating_sub(1),
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn update<I: Isa, S: StepSize>(&self, trace: &Trace, learner: &Learner<'_, S>, target: f32) {
+        // SAFETY: inside a kernel.
+        unsafe {
+            let delta = target - learner.value::<I>(trace.positions(0));
+            let mut step = delta;
+            for back in 0..=self.horizon.min(trace.len() - 1) {
+                learner.update(trace.positions(back), step, delta);
+                step *= self.lambda;
+            }
+        }
+    }
+}
+
+impl Target for TdLambda {
+    fn horizon(&self) -> Option<usize> {
+        Some(self.horizon + 1)
+    }
+
+    #[inline(always)]
+    unsafe fn step<I: Isa, S: StepSize>(
+        &self,
+        trace: &mut Trace,
+        learner: &Learner<'_, S>,
+        reached: Reached<'_>,
+    ) {
+        if !trace.is_empty() {
+            // SAFETY: inside a kernel.
+            unsafe { self.update::<I, S>(trace, learner, reached.reward + reached.value) };
+        }
+        trace.push(reached.board, reached.positions, 0.0);
+    }
+
+    #[inline(always)]
+    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>) {
+        if !trace.is_empty() {
+            // SAFETY: inside a kernel.
+            unsafe { self.update::<I, S>(trace, learner, 0.0) };
+        }
+        trace.clear();
+    }
+}

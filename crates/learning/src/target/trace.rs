@@ -1,0 +1,131 @@
+//! What an episode remembers for its target: the last afterstates, each with one number.
+
+use afterstate_network::{Isa, Level, Network, Positions};
+
+/// The afterstates of an episode: the last few with the positions of their weights, or, for targets
+/// that need the whole episode, all of them as boards.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// Boards and numbers, a ring when the horizon is bounded.
+    entries: Vec<([u8; 16], f32)>,
+    /// The positions of the entries' weights; empty when the horizon is unbounded.
+    positions: Vec<Positions>,
+    lookups: usize,
+    capacity: usize,
+    /// The number of afterstates so far.
+    len: usize,
+}
+
+impl Trace {
+    /// An empty trace that holds this many afterstates, or all.
+    pub fn new(horizon: Option<usize>, network: &Network) -> Self {
+        let lookups = network.layout().lookups().len();
+        // A power of two, so that the ring needs no division.
+        let capacity = horizon.map_or(0, usize::next_power_of_two);
+        Trace {
+            entries: vec![([0; 16], 0.0); capacity],
+            positions: vec![Positions::default(); capacity * lookups],
+            lookups,
+            capacity,
+            len: 0,
+        }
+    }
+
+    /// The number of afterstates so far in the episode.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether no afterstate has been reached.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Forgets the episode.
+    #[inline(always)]
+    pub fn clear(&mut self) {
+        self.len = 0;
+        if self.capacity == 0 {
+            self.entries.clear();
+        }
+    }
+
+    /// Remembers an afterstate.
+    #[inline(always)]
+    pub fn push(&mut self, board: [u8; 16], positions: &[Positions], number: f32) {
+        if self.capacity == 0 {
+            self.entries.push((board, number));
+        } else {
+            let slot = self.slot(0, 1);
+            self.entries[slot] = (board, number);
+            self.positions[slot * self.lookups..][..self.lookups].copy_from_slice(positions);
+        }
+        self.len += 1;
+    }
+
+    /// The place of the entry `back` steps before the last one (of `ahead` more entries).
+    #[inline(always)]
+    fn slot(&self, back: usize, ahead: usize) -> usize {
+        let index = self.len + ahead - 1 - back;
+        if self.capacity == 0 { index } else { index & (self.capacity - 1) }
+    }
+
+    /// The positions of the afterstate `back` steps before the last one, inside the horizon.
+    #[inline(always)]
+    pub fn positions(&self, back: usize) -> &[Positions] {
+        &self.positions[self.slot(back, 0) * self.lookups..][..self.lookups]
+    }
+
+    /// The board of the afterstate `back` steps before the last one.
+    #[inline(always)]
+    pub fn board(&self, back: usize) -> &[u8; 16] {
+        &self.entries[self.slot(back, 0)].0
+    }
+
+    /// The number kept with the afterstate `back` steps before the last one.
+    #[inline(always)]
+    pub fn number(&self, back: usize) -> f32 {
+        self.entries[self.slot(back, 0)].1
+    }
+
+    /// Changes the number kept with the last afterstate.
+    #[inline(always)]
+    pub fn set_last_number(&mut self, number: f32) {
+        let slot = self.slot(0, 0);
+        self.entries[slot].1 = number;
+    }
+
+    /// Everything that is remembered, the oldest first, and the number of afterstates so far.
+    pub fn entries(&self) -> (Vec<([u8; 16], f32)>, usize) {
+        let held = if self.capacity == 0 { self.len } else { self.len.min(self.capacity) };
+        ((0..held).rev().map(|back| (*self.board(back), self.number(back))).collect(), self.len)
+    }
+
+    /// A trace that remembers what [`Self::entries`] gave.
+    pub fn restore(
+        horizon: Option<usize>,
+        network: &Network,
+        entries: &[([u8; 16], f32)],
+        len: usize,
+    ) -> Self {
+        let mut trace = Trace::new(horizon, network);
+        trace.len = len - entries.len();
+        for (board, number) in entries {
+            let positions = network.positions_at(Level::Portable, board);
+            trace.push(*board, &positions, *number);
+        }
+        trace
+    }
+}
+
+/// Computes the positions of a board's weights into a buffer.
+///
+/// # Safety
+/// Inside a kernel only.
+#[inline(always)]
+pub(super) unsafe fn positions_of<I: Isa>(network: &Network, board: &[u8; 16], buffer: &mut [Positions]) {
+    // SAFETY: as the caller.
+    unsafe { network.positions::<I>(board, buffer) };
+}
