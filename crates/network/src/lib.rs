@@ -12,6 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod file;
 mod greedy;
 mod layout;
 mod lookup;

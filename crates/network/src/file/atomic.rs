@@ -1,0 +1,150 @@
+//! Files that are written whole or not at all.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File},
+    io::{self, BufWriter, ErrorKind},
+    path::{Path, PathBuf},
+    process,
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+};
+
+use super::{FileError, Problem};
+
+/// Large enough that the system is asked rarely.
+const BUFFER: usize = 1 << 20;
+
+/// Writes a file so that, whatever happens at whatever instant, the path holds either what it held
+/// before or all of the new content.
+///
+/// The content goes to a temporary file beside the target, which is synced and renamed. When
+/// anything fails, the temporary is removed and the target is as it was. Temporaries that killed
+/// processes left behind are removed too. A symbolic link is followed.
+///
+/// ```
+/// use std::io::Write;
+/// use afterstate_network::file::atomic::write_atomically;
+///
+/// let path = std::env::temp_dir().join("afterstate-atomic-example");
+/// write_atomically(&path, |file| file.write_all(b"all of it"))?;
+/// assert_eq!(std::fs::read(&path)?, b"all of it");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When the file cannot be written or `write` fails; the error names the path, and says so when the
+/// disk is full.
+pub fn write_atomically<T, E>(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<T, E>,
+) -> Result<T, FileError>
+where
+    Problem: From<E>,
+{
+    replace(path, write).map_err(|problem| problem.at(path))
+}
+
+fn replace<T, E>(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<T, E>) -> Result<T, Problem>
+where
+    Problem: From<E>,
+{
+    let target = target(path)?;
+    remove_stale(&target);
+    let temporary = Temporary::create(&target)?;
+    let mut writer = BufWriter::with_capacity(BUFFER, temporary.file.try_clone()?);
+    let result = write(&mut writer)?;
+    writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+    temporary.rename_to(&target)?;
+    Ok(result)
+}
+
+/// The file that is to be replaced: where a symbolic link leads, and never a device.
+fn target(path: &Path) -> Result<PathBuf, Problem> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(fs::canonicalize(path)?),
+        Ok(_) => Err(Problem::NotRegular),
+        Err(error) if error.kind() == ErrorKind::NotFound && path.file_name().is_some() => Ok(path.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A file that is removed unless it is renamed. Its lock tells other processes that it is in use.
+struct Temporary {
+    path: PathBuf,
+    file: File,
+    renamed: bool,
+}
+
+/// How the names of temporaries of a target begin.
+fn prefix(target: &Path) -> OsString {
+    let mut prefix = OsString::from(".");
+    prefix.push(target.file_name().unwrap_or_default());
+    prefix.push(".tmp-");
+    prefix
+}
+
+fn directory(target: &Path) -> &Path {
+    match target.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+impl Temporary {
+    fn create(target: &Path) -> io::Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let (path, file) = loop {
+            let mut name = prefix(target);
+            name.push(format!("{}-{}", process::id(), COUNT.fetch_add(1, Relaxed)));
+            let path = directory(target).join(name);
+            match File::create_new(&path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                file => break (path, file?),
+            }
+        };
+        // Where there are no locks, others cannot tell that the file is in use, and leave it alone.
+        let _ = file.try_lock();
+        Ok(Temporary { path, file, renamed: false })
+    }
+
+    fn rename_to(mut self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.path, target)?;
+        self.renamed = true;
+        sync_directory(directory(target))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // An error is already on its way to the user.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Makes the rename itself survive a power failure.
+fn sync_directory(directory: &Path) -> io::Result<()> {
+    if !cfg!(unix) {
+        return Ok(());
+    }
+    match File::open(directory)?.sync_all() {
+        // Not every file system can do it.
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        result => result,
+    }
+}
+
+/// Removes what killed processes left: temporaries that nobody holds a lock on.
+fn remove_stale(target: &Path) {
+    let prefix = prefix(target);
+    let Ok(entries) = fs::read_dir(directory(target)) else { return };
+    for entry in entries.flatten() {
+        let is_temporary = entry.file_name().as_encoded_bytes().starts_with(prefix.as_encoded_bytes());
+        if is_temporary && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            // Someone else may have been quicker, and it is only tidying.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Mapped files, and the numbers in them.
+
+use std::{fmt::Display, fs::File, path::Path};
+
+use memmap2::Mmap;
+
+use super::Problem;
+
+/// Maps a file for reading.
+pub(super) fn map(path: &Path) -> Result<Mmap, Problem> {
+    let file = File::open(path).map_err(Problem::Read)?;
+    if !file.metadata().map_err(Problem::Read)?.is_file() {
+        return Err(Problem::Read(std::io::Error::other("it is not a regular file")));
+    }
+    // SAFETY: files are replaced by renaming and never written in place, so the bytes do not change
+    // under us unless someone damages the file on purpose.
+    unsafe { Mmap::map(&file) }.map_err(Problem::Read)
+}
+
+/// Little-endian f32 numbers in a file, at any alignment.
+#[derive(Clone, Copy, Debug)]
+pub struct Floats<'a>(&'a [[u8; 4]]);
+
+impl<'a> Floats<'a> {
+    /// The numbers in these bytes; a rest of fewer than four is left out.
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Floats(bytes.as_chunks().0)
+    }
+
+    /// How many there are.
+    pub fn len(self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The number at an index, if there is one.
+    pub fn get(self, index: usize) -> Option<f32> {
+        self.0.get(index).copied().map(f32::from_le_bytes)
+    }
+
+    /// The numbers.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = f32> + Clone + 'a {
+        self.0.iter().copied().map(f32::from_le_bytes)
+    }
+
+    /// Refuses infinities and NaNs. `first` is the index of the first of these numbers in its table.
+    pub(super) fn check_finite(self, table: impl Display, first: u64) -> Result<(), Problem> {
+        // Without an early exit the loop is a few vector instructions.
+        if self.iter().fold(true, |finite, value| finite & value.is_finite()) {
+            return Ok(());
+        }
+        let bad = self.iter().enumerate().find(|(_, value)| !value.is_finite());
+        bad.map_or(Ok(()), |(i, value)| {
+            Err(Problem::NotFinite { table: table.to_string(), index: first + i as u64, value })
+        })
+    }
+}
+
+/// Reads a binary file from front to back.
+pub(super) struct Cursor<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Cursor { bytes, offset: 0 }
+    }
+
+    /// How far it has come.
+    pub(super) fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The next bytes; `what` they are is for the error message.
+    pub(super) fn take(&mut self, what: &'static str, len: u64) -> Result<&'a [u8], Problem> {
+        let end = usize::try_from(len).ok().and_then(|len| self.offset.checked_add(len));
+        let taken = end.and_then(|end| self.bytes.get(self.offset..end));
+        let cut_off = || Problem::CutOff {
+            what,
+            needed: len,
+            offset: self.offset as u64,
+            len: self.bytes.len() as u64,
+        };
+        let taken = taken.ok_or_else(cut_off)?;
+        self.offset += taken.len();
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Problem> {
+        self.take(what, N as u64).map(|bytes| *bytes.first_chunk().expect("N bytes were taken"))
+    }
+
+    pub(super) fn u8(&mut self, what: &'static str) -> Result<u8, Problem> {
+        self.array(what).map(u8::from_le_bytes)
+    }
+
+    pub(super) fn u16(&mut self, what: &'static str) -> Result<u16, Problem> {
+        self.array(what).map(u16::from_le_bytes)
+    }
+
+    pub(super) fn u32(&mut self, what: &'static str) -> Result<u32, Problem> {
+        self.array(what).map(u32::from_le_bytes)
+    }
+
+    pub(super) fn i32(&mut self, what: &'static str) -> Result<i32, Problem> {
+        self.array(what).map(i32::from_le_bytes)
+    }
+
+    pub(super) fn u64(&mut self, what: &'static str) -> Result<u64, Problem> {
+        self.array(what).map(u64::from_le_bytes)
+    }
+
+    /// The next `len` numbers.
+    pub(super) fn floats(&mut self, what: &'static str, len: u64) -> Result<Floats<'a>, Problem> {
+        self.take(what, len.saturating_mul(4)).map(Floats::new)
+    }
+
+    /// The number that comes next, if there is one.
+    pub(super) fn peek_f32(&self) -> Option<f32> {
+        self.bytes[self.offset..].first_chunk().copied().map(f32::from_le_bytes)
+    }
+
+    /// Refuses a file that goes on.
+    pub(super) fn end(&self) -> Result<(), Problem> {
+        match self.bytes.len() - self.offset {
+            0 => Ok(()),
+            rest => Err(Problem::Trailing(rest as u64)),
+        }
+    }
+}
+
+/// Refuses a number at `offset` that is not what it should be.
+pub(super) fn expect(
+    holds: bool,
+    what: &'static str,
+    offset: usize,
+    found: impl TryInto<i64>,
+    right: &'static str,
+) -> Result<(), Problem> {
+    if holds {
+        return Ok(());
+    }
+    let found = found.try_into().unwrap_or(i64::MAX);
+    Err(Problem::Field { what, offset: offset as u64, found, right })
+}

@@ -1,0 +1,151 @@
+//! Player files of Jaśkowski 2016 (`eval-function.bin`).
+//!
+//! Little-endian: i32 type (1 compressed, 2 plain), i32 tile values (16), i32 stage bits; for each
+//! of the 2^bits stages i32 number of tuples; for each tuple i32 n, i32 m, the n cells of its m images, and
+//! its table of 16^n numbers. In compressed files a block of 16 numbers that are all 0 is one −∞. The first
+//! cell of a tuple is the *most* significant digit of an index.
+
+use std::path::Path;
+
+use afterstate_game::Symmetry;
+
+use super::{
+    FileError, Floats, Problem,
+    bytes::{self, Cursor, expect},
+};
+use crate::{Network, NetworkSpec, Tuple, Tuples};
+
+const COMPRESSED: i32 = 1;
+const PLAIN: i32 = 2;
+const TILE_VALUES: usize = 16;
+/// The numbers of a block.
+const BLOCK: u64 = 16;
+
+/// The table of a tuple in the file.
+struct Table<'a> {
+    tuple: Tuple,
+    symmetric: bool,
+    /// The blocks of the table; `None` is one of zeros.
+    blocks: Vec<Option<Floats<'a>>>,
+}
+
+/// Reads a player file.
+///
+/// # Errors
+/// When the file cannot be read, is damaged or no such file, has more than one stage, or holds a network
+/// that does not fit into memory.
+pub fn import(path: &Path) -> Result<Network, FileError> {
+    let import = || -> Result<Network, Problem> {
+        let map = bytes::map(path)?;
+        let tables = parse(&map)?;
+        let symmetric = tables.first().is_some_and(|table| table.symmetric);
+        if tables.iter().any(|table| table.symmetric != symmetric) {
+            let message = "some tuples have eight images and some one, which no network of ours can have";
+            return Err(Problem::Unsupported(message.into()));
+        }
+        let tuples = Tuples::new(tables.iter().map(|table| table.tuple.clone()).collect())?;
+        let network = Network::new(NetworkSpec { side: 4, tuples, tile_values: TILE_VALUES, symmetric })?;
+        for (i, table) in tables.iter().enumerate() {
+            network.set_table(i, table.values());
+        }
+        Ok(network)
+    };
+    import().map_err(|problem| problem.at(path))
+}
+
+impl Table<'_> {
+    /// The numbers in our order: the first cell counts 1.
+    fn values(&self) -> impl Iterator<Item = f32> {
+        let n = self.tuple.len();
+        let reversed = move |index: u64| (0..n).fold(0, |r, j| r << 4 | (index >> (4 * j) & 15));
+        (0..BLOCK.pow(n as u32)).map(move |index| {
+            let theirs = reversed(index);
+            let block = &self.blocks[(theirs / BLOCK) as usize];
+            block.and_then(|block| block.get((theirs % BLOCK) as usize)).unwrap_or(0.0)
+        })
+    }
+}
+
+/// Checks a whole file and gives the tables of its only stage.
+fn parse(file: &[u8]) -> Result<Vec<Table<'_>>, Problem> {
+    let mut cursor = Cursor::new(file);
+    let kind = cursor.i32("the type of the file")?;
+    expect([COMPRESSED, PLAIN].contains(&kind), "the type of the file", 0, kind, "1 or 2")?;
+    let values = cursor.i32("the number of tile values")?;
+    expect(values == TILE_VALUES as i32, "the number of tile values", 4, values, "16")?;
+    let bits = cursor.i32("the number of stage bits")?;
+    expect((0..=16).contains(&bits), "the number of stage bits", 8, bits, "0 to 16")?;
+    let mut tables = Vec::new();
+    for stage in 0..1 << bits {
+        let at = cursor.offset();
+        let count = cursor.i32("the number of tuples")?;
+        expect(count > 0, "the number of tuples", at, count, "1 or more")?;
+        for _ in 0..count {
+            let table = parse_table(&mut cursor, kind)?;
+            if stage == 0 {
+                tables.push(table);
+            }
+        }
+    }
+    cursor.end()?;
+    if bits > 0 {
+        let stages = 1 << bits;
+        let message = format!("has {stages} stages, and networks with stages are not supported yet");
+        return Err(Problem::Unsupported(message));
+    }
+    Ok(tables)
+}
+
+fn parse_table<'a>(cursor: &mut Cursor<'a>, kind: i32) -> Result<Table<'a>, Problem> {
+    let at = cursor.offset();
+    let n = cursor.i32("the number of cells")?;
+    expect((1..=8).contains(&n), "the number of cells", at, n, "1 to 8")?;
+    let m = cursor.i32("the number of images")?;
+    expect([1, 8].contains(&m), "the number of images", at + 4, m, "1 or 8")?;
+    let images = (0..m).map(|_| parse_image(cursor, n)).collect::<Result<Vec<_>, _>>()?;
+    let tuple = images[0].clone();
+    if m == 8 && !is_orbit(&tuple, images) {
+        let message =
+            format!("the eight images of tuple {tuple} are not those of the symmetries of the board");
+        return Err(Problem::Unsupported(message));
+    }
+    let mut blocks = Vec::new();
+    for _ in 0..BLOCK.pow(n as u32 - 1) {
+        blocks.push(parse_block(cursor, kind, &tuple, blocks.len() as u64)?);
+    }
+    Ok(Table { tuple, symmetric: m == 8, blocks })
+}
+
+fn parse_image(cursor: &mut Cursor<'_>, n: i32) -> Result<Tuple, Problem> {
+    let mut cells = String::new();
+    for _ in 0..n {
+        let at = cursor.offset();
+        let cell = cursor.i32("a cell")?;
+        expect((0..16).contains(&cell), "a cell", at, cell, "0 to 15")?;
+        cells.push_str(&format!("{cell:x}"));
+    }
+    Ok(cells.parse()?)
+}
+
+/// Whether these are the images of a tuple under the eight symmetries, in any order.
+fn is_orbit(tuple: &Tuple, mut images: Vec<Tuple>) -> bool {
+    let mut expected = Symmetry::ALL.map(|symmetry| tuple.image(symmetry, 4));
+    expected.sort_by(|a, b| a.cells().cmp(b.cells()));
+    images.sort_by(|a, b| a.cells().cmp(b.cells()));
+    images == expected
+}
+
+fn parse_block<'a>(
+    cursor: &mut Cursor<'a>,
+    kind: i32,
+    tuple: &Tuple,
+    index: u64,
+) -> Result<Option<Floats<'a>>, Problem> {
+    if kind == COMPRESSED && cursor.peek_f32() == Some(f32::NEG_INFINITY) {
+        cursor.floats("a block of zeros", 1)?;
+        return Ok(None);
+    }
+    let block = cursor.floats("a block of weights", BLOCK)?;
+    block.check_finite(format_args!("tuple {tuple}"), BLOCK * index)?;
+    Ok(Some(block))
+}

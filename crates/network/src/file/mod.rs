@@ -1,0 +1,53 @@
+//! Networks on disk.
+//!
+//! Model files are [safetensors](safetensors) with the network's shape in the metadata: one flat
+//! tensor `V.0`, `V.1` … for every tuple. [`tdl2048`] and [`jaskowski`] read the files that other
+//! programs write. Everything is checked before it is used, and everything is written
+//! [atomically](atomic).
+
+pub mod atomic;
+mod bytes;
+mod error;
+pub mod jaskowski;
+mod model;
+pub mod safetensors;
+pub mod tdl2048;
+
+use std::{fs::File, io::Read, path::Path};
+
+pub use bytes::Floats;
+pub use error::{FileError, Problem};
+pub use model::{ModelInfo, metadata};
+
+/// The kinds of files that hold networks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Our own model files.
+    Model,
+    /// `.w` files of TDL2048+.
+    Tdl2048,
+    /// Jaśkowski's player files.
+    Jaskowski,
+}
+
+impl Format {
+    /// Tells by the first bytes what a file is.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none of them.
+    pub fn detect(path: &Path) -> Result<Format, FileError> {
+        let detect = || -> Result<Format, Problem> {
+            let file = File::open(path).map_err(Problem::Read)?;
+            let mut head = Vec::new();
+            file.take(9).read_to_end(&mut head).map_err(Problem::Read)?;
+            match head[..] {
+                // Read as the length of a header, either of these would be terabytes or gigabytes.
+                [0, _, _, _, _, 4, ..] => Ok(Format::Tdl2048),
+                [1 | 2, 0, 0, 0, 16, 0, 0, 0, ..] => Ok(Format::Jaskowski),
+                [_, _, _, _, _, _, _, _, b'{'] => Ok(Format::Model),
+                _ => Err(Problem::UnknownFormat),
+            }
+        };
+        detect().map_err(|problem| problem.at(path))
+    }
+}

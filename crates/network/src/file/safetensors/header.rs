@@ -1,0 +1,139 @@
+//! The header of a safetensors file.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{CHECKSUM, checksum_key, hex};
+use crate::file::{Problem, bytes::expect};
+
+/// The format's own limit.
+const LONGEST: u64 = 100_000_000;
+
+/// Data begins at a cache line.
+const ALIGNMENT: usize = 64;
+
+const METADATA: &str = "__metadata__";
+
+/// Where a tensor stands. The fields are in alphabetical order, like the header that is checksummed.
+#[derive(Serialize, Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Info {
+    pub(super) data_offsets: [u64; 2],
+    dtype: String,
+    shape: Vec<u64>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Header {
+    /// The metadata without the header's own checksum.
+    pub(super) metadata: BTreeMap<String, String>,
+    pub(super) tensors: BTreeMap<String, Info>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Entry<'a> {
+    Metadata(&'a BTreeMap<String, String>),
+    Tensor(&'a Info),
+}
+
+impl Info {
+    pub(super) fn new(start: u64, len: u64) -> Self {
+        Info { data_offsets: [start, start + 4 * len], dtype: "F32".into(), shape: vec![len] }
+    }
+
+    /// The number of numbers.
+    pub(super) fn len(&self) -> u64 {
+        (self.data_offsets[1] - self.data_offsets[0]) / 4
+    }
+}
+
+impl Header {
+    /// The header as JSON: sorted keys, no spaces.
+    fn json(&self, metadata: &BTreeMap<String, String>) -> Result<String, Problem> {
+        let tensors = self.tensors.iter().map(|(name, info)| (name.as_str(), Entry::Tensor(info)));
+        let mut entries: BTreeMap<&str, Entry<'_>> = tensors.collect();
+        entries.insert(METADATA, Entry::Metadata(metadata));
+        Ok(serde_json::to_string(&entries)?)
+    }
+
+    /// The checksum of everything that the header says.
+    fn checksum(&self) -> Result<String, Problem> {
+        Ok(hex(xxh3_64(self.json(&self.metadata)?.as_bytes())))
+    }
+
+    /// The bytes before the data: length, header, checksum included, and padding.
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, Problem> {
+        let mut metadata = self.metadata.clone();
+        metadata.insert(CHECKSUM.into(), self.checksum()?);
+        let mut bytes = vec![0; 8];
+        bytes.extend(self.json(&metadata)?.as_bytes());
+        bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), b' ');
+        let len = (bytes.len() - 8) as u64;
+        bytes[..8].copy_from_slice(&len.to_le_bytes());
+        Ok(bytes)
+    }
+
+    /// Reads and checks the header of a file; also gives the position where the data begins.
+    pub(super) fn parse(file: &[u8]) -> Result<(Self, usize), Problem> {
+        let file_len = file.len() as u64;
+        let cut_off = |what, needed, offset| Problem::CutOff { what, needed, offset, len: file_len };
+        let len = file.first_chunk().copied().map(u64::from_le_bytes);
+        let len = len.ok_or_else(|| cut_off("the length of the header", 8, 0))?;
+        expect(len <= LONGEST, "the length of the header", 0, len, "100000000 at most")?;
+        if len > file_len - 8 {
+            return Err(cut_off("the header", len, 8));
+        }
+        let data_start = 8 + len as usize;
+        let mut entries: BTreeMap<String, Value> = serde_json::from_slice(&file[8..data_start])?;
+        let metadata = entries.remove(METADATA).ok_or(Problem::NoMetadata)?;
+        let mut header = Header { metadata: serde_json::from_value(metadata)?, ..Header::default() };
+        for (tensor, entry) in entries {
+            match serde_json::from_value(entry) {
+                Ok(info) => header.tensors.insert(tensor, info),
+                Err(source) => return Err(Problem::TensorInfo { tensor, source }),
+            };
+        }
+        header.check_checksum()?;
+        header.check_tensors(file_len - data_start as u64)?;
+        Ok((header, data_start))
+    }
+
+    fn check_checksum(&mut self) -> Result<(), Problem> {
+        let what = || "the header".to_string();
+        let expected = self.metadata.remove(CHECKSUM).ok_or_else(|| Problem::NoChecksum(what()))?;
+        let found = self.checksum()?;
+        if found == expected { Ok(()) } else { Err(Problem::Checksum { what: what(), expected, found }) }
+    }
+
+    /// Checks that the tensors are flat, of f32, have checksums, and fill the data without a gap.
+    fn check_tensors(&self, data_len: u64) -> Result<(), Problem> {
+        let mut in_order: Vec<_> = self.tensors.iter().collect();
+        in_order.sort_by_key(|(_, info)| info.data_offsets);
+        let mut end = 0;
+        for (name, info) in in_order {
+            let tensor = name.clone();
+            if info.dtype != "F32" {
+                return Err(Problem::Dtype { tensor, found: info.dtype.clone() });
+            }
+            let [len] = info.shape[..] else {
+                return Err(Problem::Shape { tensor, found: info.shape.clone() });
+            };
+            let expected = [end, len.saturating_mul(4).saturating_add(end)];
+            if info.data_offsets != expected {
+                return Err(Problem::Offsets { tensor, found: info.data_offsets, expected });
+            }
+            if !self.metadata.contains_key(&checksum_key(name)) {
+                return Err(Problem::NoChecksum(format!("tensor `{name}`")));
+            }
+            end = expected[1];
+        }
+        if end != data_len {
+            return Err(Problem::DataLength { expected: end, found: data_len });
+        }
+        Ok(())
+    }
+}

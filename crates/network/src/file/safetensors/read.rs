@@ -1,0 +1,103 @@
+//! Reading: the file is mapped, and nothing is given out that has not been checked.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use memmap2::Mmap;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::{
+    CHECKSUM, Tensor, checksum_key,
+    header::{Header, Info},
+    hex,
+};
+use crate::file::{FileError, Floats, Problem, bytes};
+
+/// How many bytes are looked at in one go, so that the second look finds them in the cache.
+const CHUNK: usize = 256 * 1024;
+
+/// A mapped file of tensors, with its header checked.
+pub struct TensorFile {
+    path: PathBuf,
+    map: Mmap,
+    data_start: usize,
+    tensors: BTreeMap<String, Info>,
+    checksums: BTreeMap<String, String>,
+    metadata: BTreeMap<String, String>,
+}
+
+impl TensorFile {
+    /// Opens a file and checks its header: form, names, types, shapes, offsets, its checksum and the
+    /// file's length. The tensors are not read yet.
+    ///
+    /// # Errors
+    /// When the file cannot be read or anything is wrong with it.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        Self::open_problem(path).map_err(|problem| problem.at(path))
+    }
+
+    fn open_problem(path: &Path) -> Result<Self, Problem> {
+        let map = bytes::map(path)?;
+        let (header, data_start) = Header::parse(&map)?;
+        let is_checksum = |key: &str| key.strip_prefix(CHECKSUM).is_some_and(|rest| rest.starts_with('.'));
+        let (checksums, metadata) = header.metadata.into_iter().partition(|(key, _)| is_checksum(key));
+        Ok(TensorFile { path: path.into(), map, data_start, tensors: header.tensors, checksums, metadata })
+    }
+
+    /// The path that was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The metadata, checksums left out.
+    pub fn metadata(&self) -> &BTreeMap<String, String> {
+        &self.metadata
+    }
+
+    /// The names of the tensors, in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tensors.keys().map(String::as_str)
+    }
+
+    /// The number of numbers in a tensor, if there is such a tensor.
+    pub fn len_of(&self, name: &str) -> Option<u64> {
+        self.tensors.get(name).map(Info::len)
+    }
+
+    /// The numbers of a tensor. All of them are read and checked: the checksum, and that they are finite.
+    ///
+    /// # Errors
+    /// When there is no such tensor or it is damaged.
+    pub fn tensor(&self, name: &str) -> Result<Floats<'_>, FileError> {
+        self.checked(name).map_err(|problem| problem.at(&self.path))
+    }
+
+    /// A tensor of this file to be written to another one.
+    ///
+    /// # Errors
+    /// As [`tensor`](Self::tensor).
+    pub fn to_tensor(&self, name: &str) -> Result<Tensor<'_>, FileError> {
+        self.tensor(name).map(|numbers| Tensor::copy(name, numbers))
+    }
+
+    fn checked(&self, name: &str) -> Result<Floats<'_>, Problem> {
+        let info = self.tensors.get(name).ok_or_else(|| Problem::MissingTensor(name.into()))?;
+        let [start, end] = info.data_offsets.map(|offset| self.data_start + offset as usize);
+        let data = &self.map[start..end];
+        let mut checksum = Xxh3Default::new();
+        let mut finite = Ok(());
+        for (i, chunk) in data.chunks(CHUNK).enumerate() {
+            checksum.update(chunk);
+            finite = finite.and(Floats::new(chunk).check_finite(name, (i * CHUNK / 4) as u64));
+        }
+        let found = hex(checksum.digest());
+        let what = format!("tensor `{name}`");
+        match self.checksums.get(&checksum_key(name)) {
+            Some(expected) if *expected == found => finite.map(|()| Floats::new(data)),
+            Some(expected) => Err(Problem::Checksum { what, expected: expected.clone(), found }),
+            None => Err(Problem::NoChecksum(what)),
+        }
+    }
+}
