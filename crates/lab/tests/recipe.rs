@@ -340,3 +340,20 @@ fn recipes_are_found_by_path_and_by_name() {
     std::fs::write(&path, [0xff, 0xfe]).unwrap();
     assert!(error(path.to_str().unwrap()).starts_with("cannot read the recipe "));
 }
+
+#[test]
+fn the_documentation_knows_every_key_and_its_examples_work() {
+    let docs = include_str!("../../../docs/recipes.md");
+    let examples: Vec<_> =
+        docs.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(examples.len(), 2);
+    for text in examples {
+        parse(text, &[]).expect("the example is right");
+    }
+    for lines in ["log.every_episodes = 1", "learning.step_size = 'fixed'", "learning.target = 'n-step'"] {
+        for line in resolve(lines).unwrap().to_toml().unwrap().lines() {
+            let key = line.split(" = ").next().unwrap_or_default();
+            assert!(line.is_empty() || line.starts_with('[') || docs.contains(&format!("{key}`")), "{key}");
+        }
+    }
+}

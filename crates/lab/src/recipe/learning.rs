@@ -117,7 +117,7 @@ fn td(doc: &mut Document, order: Order) -> Target {
     Target::Td { lambda, horizon }
 }
 
-/// ⌈log_λ 0.1⌉ − 1, so that every error kept has λ^k ≥ 0.1 (jaskowski-2016, section V.A).
+/// ⌈log_λ 0.1⌉ − 1, so that every error kept has λ^k ≥ 0.1 (jaskowski-2016, section IV.D).
 fn default_horizon(lambda: f64) -> u32 {
     ((0.1f64.ln() / lambda.ln()).ceil() as u32).saturating_sub(1)
 }
