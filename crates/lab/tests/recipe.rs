@@ -75,7 +75,7 @@ fn every_shipped_recipe_survives_a_round_trip() {
 fn every_choice_survives_a_round_trip() {
     for lines in [
         "network.tuples = ['012345', '012456']\nnetwork.tile_values = 18",
-        "learning.target = 'n-step'\nlearning.n = 5\nlearning.order = 'backward'",
+        "learning.target = 'n-step'\nlearning.n = 5",
         "learning.lambda = 0.5\nlearning.order = 'delayed'\nlearning.schedule = [[0.5, 0.1], [0.75, 0.01]]",
         "learning.lambda = 0.5\nlearning.order = 'backward'",
         "learning.step_size = 'fixed'\nlearning.alpha = 0.0025\nlearning.lambda = 0.9999",
@@ -249,6 +249,11 @@ fn impossible_combinations_are_refused_with_the_reason() {
         error("learning.target = 'n-step'\nlearning.order = 'delayed'"),
         "recipes/x.toml line 3: `learning.order` cannot be used here: target = \"n-step\" already waits n \
          moves for its target"
+    );
+    assert_eq!(
+        error("learning.target = 'n-step'\nlearning.order = 'backward'"),
+        "recipes/x.toml line 3: `learning.order` cannot be used here: order = \"backward\" forms its targets \
+         with lambda, by target = \"td\""
     );
     assert_eq!(
         error("learning.horizon = 3"),

@@ -126,8 +126,13 @@ fn n_step(doc: &mut Document, order: Order) -> Target {
     for key in ["learning.lambda", "learning.horizon"] {
         doc.refuse(key, "learning.target", r#"it belongs to target = "td""#);
     }
-    if order == Order::Delayed {
-        doc.impossible("learning.order", r#"target = "n-step" already waits n moves for its target"#);
+    let reason = match order {
+        Order::Forward => None,
+        Order::Delayed => Some(r#"target = "n-step" already waits n moves for its target"#),
+        Order::Backward => Some(r#"order = "backward" forms its targets with lambda, by target = "td""#),
+    };
+    if let Some(reason) = reason {
+        doc.impossible("learning.order", reason);
     }
     Target::NStep {
         n: doc.read("learning.n", 1, "a whole number from 1 to 1000", |n| (1..=1000).contains(n)),
