@@ -22,27 +22,27 @@ trait Lanes: Copy {
 fn slide_lines<L: Lanes>(lines: [L; 4]) -> ([L; 4], [L; 2]) {
     let [a, b, c, d] = close_gaps(lines);
     // From the front, a tile that has merged does not merge again.
-    let ab = a.eq(b).unless(a.eq(L::ZERO));
-    let bc = b.eq(c).unless(b.eq(L::ZERO)).unless(ab);
-    let cd = c.eq(d).unless(c.eq(L::ZERO)).unless(bc);
+    let ab = a.eq(b).unless(b.eq(L::ZERO));
+    let bc = b.eq(c).unless(c.eq(L::ZERO)).unless(ab);
+    let cd = c.eq(d).unless(d.eq(L::ZERO)).unless(bc);
     // A true mask is −1 in each lane, so subtracting it doubles the tile.
-    let (a, b, c) = (a.sub(ab), b.sub(bc), c.sub(cd));
+    let a = a.sub(ab);
+    let b = b.unless(ab).sub(bc);
+    let c = c.unless(bc).sub(cd);
+    let d = d.unless(cd);
     let merged = [a.and(ab).or(b.and(bc)), c.and(cd)];
-    let behind_ab = [c, d.unless(cd)];
-    let behind_bc = d;
-    let second = behind_ab[0].and(ab).or(b.unless(ab));
-    let third = behind_ab[1].and(ab).or(behind_bc.and(bc).or(c.unless(bc)).unless(ab));
-    let fourth = d.unless(ab.or(bc).or(cd));
-    ([a, second, third, fourth], merged)
+    // A merge of the first two leaves a gap in the second place, one of the next two in the third.
+    let gap = ab.or(bc);
+    ([a, b.or(c.and(ab)), c.unless(ab).or(d.and(gap)), d.unless(gap)], merged)
 }
 
 /// Moves the tiles of every line forward over its empty cells.
 #[inline(always)]
 fn close_gaps<L: Lanes>(mut line: [L; 4]) -> [L; 4] {
     for (front, back) in [(2, 3), (1, 2), (0, 1), (2, 3), (1, 2), (2, 3)] {
-        let moving = line[back].and(line[front].eq(L::ZERO));
-        line[front] = line[front].or(moving);
-        line[back] = line[back].sub(moving);
+        let gap = line[front].eq(L::ZERO);
+        line[front] = line[front].or(line[back].and(gap));
+        line[back] = line[back].unless(gap);
     }
     line
 }
@@ -117,80 +117,111 @@ mod sse2 {
     /// Transposes the 4×4 bytes: two perfect shuffles.
     #[inline(always)]
     fn transpose(v: __m128i) -> __m128i {
-        sse2!({
-            let half = _mm_unpacklo_epi8(v, _mm_srli_si128::<8>(v));
-            _mm_unpacklo_epi8(half, _mm_srli_si128::<8>(half))
-        })
+        let shuffle = |v| sse2!(_mm_unpacklo_epi8(v, as_it_is(_mm_unpackhi_epi64(v, v))));
+        shuffle(shuffle(v))
     }
 
-    /// Transposes 4×4 groups of four bytes, held in four vectors.
+    /// Hides a value's origin from the optimiser, which would make a dozen instructions of the two
+    /// shuffles of a transposition: without the byte permutes of later processors it finds no better.
     #[inline(always)]
-    fn transpose_groups([a, b, c, d]: [__m128i; 4]) -> [__m128i; 4] {
+    fn as_it_is(mut v: __m128i) -> __m128i {
+        // SAFETY: there is no instruction.
+        unsafe {
+            std::arch::asm!("/* {0} */", inout(xmm_reg) v, options(pure, nomem, nostack, preserves_flags))
+        };
+        v
+    }
+
+    /// Lays the lines of the four moves side by side: in the `k`-th vector, the `k`-th cells from the
+    /// front of the four lines of up, then of left, down and right.
+    #[inline(always)]
+    fn gather_lines<const N: usize>(rows: __m128i) -> [__m128i; 4] {
+        let columns = transpose(rows);
         sse2!({
-            let (ab_low, ab_high) = (_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
-            let (cd_low, cd_high) = (_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
+            // Row and column 0, row and column 1; then 2 and 3.
+            let pairs = [_mm_unpacklo_epi32(rows, columns), _mm_unpackhi_epi32(rows, columns)];
+            let turned = mirror_pairs::<N>(pairs);
             [
-                _mm_unpacklo_epi64(ab_low, cd_low),
-                _mm_unpackhi_epi64(ab_low, cd_low),
-                _mm_unpacklo_epi64(ab_high, cd_high),
-                _mm_unpackhi_epi64(ab_high, cd_high),
+                _mm_unpacklo_epi64(pairs[0], turned[0]),
+                _mm_unpackhi_epi64(pairs[0], turned[0]),
+                _mm_unpacklo_epi64(pairs[1], turned[1]),
+                _mm_unpackhi_epi64(pairs[1], turned[1]),
             ]
         })
     }
 
-    /// Mirrors the order of the first `N` rows; the empty ones behind them change places too.
+    /// Mirrors the order of the first `N` of four pairs, two in a vector; the others are empty.
     #[inline(always)]
-    fn mirror_rows<const N: usize>(v: __m128i) -> __m128i {
+    fn mirror_pairs<const N: usize>([front, back]: [__m128i; 2]) -> [__m128i; 2] {
+        let swap = |v| sse2!(_mm_shuffle_epi32::<0b01_00_11_10>(v));
         match N {
-            4 => sse2!(_mm_shuffle_epi32::<0b00_01_10_11>(v)),
-            3 => sse2!(_mm_shuffle_epi32::<0b11_00_01_10>(v)),
-            _ => sse2!(_mm_shuffle_epi32::<0b10_11_00_01>(v)),
+            4 => [swap(back), swap(front)],
+            3 => [sse2!(_mm_unpacklo_epi64(back, swap(front))), sse2!(_mm_unpacklo_epi64(front, swap(back)))],
+            _ => [swap(front), back],
         }
+    }
+
+    /// The boards of the four moves, by move number, from their lines.
+    #[inline(always)]
+    fn scatter_lines<const N: usize>(lines: [__m128i; 4]) -> [__m128i; 4] {
+        let [a, b, c, d] = lines;
+        let mirrored = match N {
+            4 => [d, c, b, a],
+            3 => [c, b, a, d],
+            _ => [b, a, c, d],
+        };
+        sse2!({
+            let up_left = [_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d)];
+            let [a, b, c, d] = mirrored;
+            let down_right = [_mm_unpackhi_epi32(a, b), _mm_unpackhi_epi32(c, d)];
+            [
+                _mm_unpacklo_epi64(up_left[0], up_left[1]),
+                transpose(_mm_unpackhi_epi64(down_right[0], down_right[1])),
+                _mm_unpacklo_epi64(down_right[0], down_right[1]),
+                transpose(_mm_unpackhi_epi64(up_left[0], up_left[1])),
+            ]
+        })
     }
 
     /// The four slides of a board by move number: boards, rewards, mask of the legal ones.
     #[inline(always)]
     pub(crate) fn slides<const N: usize>(board: [u8; 16]) -> ([[u8; 16]; 4], [u32; 4], u8) {
-        let rows = load(board);
-        let columns = transpose(rows);
-        // In each of these four, row 0 is the front: one for each move.
-        let fronted = [rows, mirror_rows::<N>(columns), mirror_rows::<N>(rows), columns];
-        let (lines, merged) = slide_lines(transpose_groups(fronted));
-        let [up, right, down, left] = transpose_groups(lines);
-        let boards = [up, transpose(mirror_rows::<N>(right)), mirror_rows::<N>(down), transpose(left)];
-        let legal = (0..4).fold(0, |mask, a| mask | (u8::from(differ(boards[a], rows)) << a));
-        (boards.map(store), rewards(merged), legal)
+        let lines = gather_lines::<N>(load(board));
+        let (slid, merged) = slide_lines(lines);
+        (scatter_lines::<N>(slid).map(store), rewards(merged), legal(lines, slid))
     }
 
+    /// The moves, by number, that change a line.
     #[inline(always)]
-    fn differ(a: __m128i, b: __m128i) -> bool {
-        sse2!(_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) != 0xffff)
+    fn legal(lines: [__m128i; 4], slid: [__m128i; 4]) -> u8 {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|k| lines[k].eq(slid[k]));
+        let same = a.and(b).and(c.and(d));
+        sse2!({
+            let same = _mm_cmpeq_epi32(same, _mm_set1_epi32(-1));
+            let by_number = _mm_shuffle_epi32::<0b01_10_11_00>(same);
+            0b1111 ^ _mm_movemask_ps(_mm_castsi128_ps(by_number)) as u8
+        })
     }
 
     /// Adds 2^exponent over the merged tiles of each move's four lines.
     ///
-    /// An exponent in the exponent field of an f32 is the number 2^(exponent − 127), and 0 is 0.0:
-    /// sums of such numbers are exact.
+    /// A line merges the same tiles whichever way it slides, so up and left stand for down and right.
+    /// An exponent in the exponent field of an f32 is the number 2^(exponent − 127), and 0 is 0.0: sums
+    /// of such numbers are exact.
     #[inline(always)]
     fn rewards([first, second]: [__m128i; 2]) -> [u32; 4] {
         sse2!({
             let zero = _mm_setzero_si128();
-            let power = |group| _mm_castsi128_ps(_mm_slli_epi32::<23>(group));
-            let halves = |v| [_mm_unpacklo_epi8(v, zero), _mm_unpackhi_epi8(v, zero)];
-            let groups = |v| {
-                let [a, b] = halves(v);
-                [
-                    power(_mm_unpacklo_epi16(a, zero)),
-                    power(_mm_unpackhi_epi16(a, zero)),
-                    power(_mm_unpacklo_epi16(b, zero)),
-                    power(_mm_unpackhi_epi16(b, zero)),
-                ]
-            };
-            let (f, s) = (groups(first), groups(second));
-            let [a, b, c, d] = [0, 1, 2, 3].map(|i| _mm_add_ps(f[i], s[i]));
-            let ab = _mm_add_ps(_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));
-            let cd = _mm_add_ps(_mm_unpacklo_ps(c, d), _mm_unpackhi_ps(c, d));
-            let sums = _mm_add_ps(_mm_movelh_ps(ab, cd), _mm_movehl_ps(cd, ab));
+            let pairs = _mm_unpacklo_epi8(first, second);
+            let firsts = _mm_slli_epi16::<7>(_mm_and_si128(pairs, _mm_set1_epi16(0xff)));
+            let seconds = _mm_slli_epi16::<7>(_mm_srli_epi16::<8>(pairs));
+            let up = |words| _mm_castsi128_ps(_mm_unpacklo_epi16(zero, words));
+            let left = |words| _mm_castsi128_ps(_mm_unpackhi_epi16(zero, words));
+            let up = _mm_add_ps(up(firsts), up(seconds));
+            let left = _mm_add_ps(left(firsts), left(seconds));
+            let halves = _mm_add_ps(_mm_unpacklo_ps(up, left), _mm_unpackhi_ps(up, left));
+            // Up, left, up, left.
+            let sums = _mm_add_ps(_mm_movelh_ps(halves, halves), _mm_movehl_ps(halves, halves));
             let scaled = _mm_cvttps_epi32(_mm_mul_ps(sums, _mm_set1_ps(2f32.powi(127))));
             std::mem::transmute::<__m128i, [u32; 4]>(scaled)
         })
