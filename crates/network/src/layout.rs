@@ -90,6 +90,11 @@ impl Layout {
         &self.lookups
     }
 
+    /// Where the table of a tuple begins, and what each of its cells counts.
+    pub(crate) fn strides(&self, tuple: usize) -> (u64, &[u64]) {
+        (self.tables[tuple].offset, &self.tables[tuple].strides)
+    }
+
     /// The positions of a tuple's weights, in the order of the paper's Eq. 3: the first cell counts 1,
     /// the next c, and so on.
     pub fn positions(&self, tuple: usize) -> impl Iterator<Item = usize> + '_ {

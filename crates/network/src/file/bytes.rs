@@ -42,6 +42,11 @@ impl<'a> Floats<'a> {
         self.0.get(index).copied().map(f32::from_le_bytes)
     }
 
+    /// Up to `len` numbers from `start` on.
+    pub(super) fn range(self, start: usize, len: usize) -> Self {
+        Floats(self.0.get(start..).map_or(&[], |rest| &rest[..len.min(rest.len())]))
+    }
+
     /// The numbers.
     pub fn iter(self) -> impl ExactSizeIterator<Item = f32> + Clone + 'a {
         self.0.iter().copied().map(f32::from_le_bytes)

@@ -8,6 +8,7 @@
 pub mod atomic;
 mod bytes;
 mod error;
+mod fill;
 pub mod jaskowski;
 mod model;
 pub mod safetensors;

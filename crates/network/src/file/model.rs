@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, path::Path, str::FromStr};
 
 use super::{
     FileError, Problem,
+    fill::fill_table,
     safetensors::{self, Tensor, TensorFile},
 };
 use crate::{Network, NetworkSpec, Tuples};
@@ -147,7 +148,7 @@ impl Network {
             return Err(Problem::Unsupported(message).at(file.path()));
         }
         for i in 0..found.tuples.as_slice().len() {
-            self.set_table(i, file.tensor(&format!("V.{i}"))?.iter());
+            fill_table(self, i, file.tensor(&format!("V.{i}"))?);
         }
         Ok(())
     }

@@ -19,6 +19,7 @@ use super::{
     FileError, Floats, Problem,
     atomic::write_atomically,
     bytes::{self, Cursor, expect},
+    fill::fill_table,
     safetensors::Tensor,
 };
 use crate::{Network, NetworkSpec, Tuple, Tuples};
@@ -86,7 +87,7 @@ impl WeightFile {
     pub fn network(&self) -> Result<Network, FileError> {
         let network = Network::new(self.spec.clone()).map_err(|error| Problem::from(error).at(&self.path))?;
         for i in 0..self.tables.len() {
-            network.set_table(i, self.values(i).iter());
+            fill_table(&network, i, self.values(i));
         }
         Ok(network)
     }

@@ -1,0 +1,230 @@
+//! Model files: what is saved is what is loaded, and damage never goes unnoticed.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{self, Write},
+    path::Path,
+};
+
+use afterstate_game::game_rng;
+use afterstate_network::{
+    Network, NetworkSpec, Tuples,
+    file::{
+        ModelInfo, Problem,
+        atomic::write_atomically,
+        safetensors::{self, Tensor, TensorFile},
+    },
+};
+use rand_core::Rng;
+
+fn network(side: usize, tuples: &str, tile_values: usize, symmetric: bool) -> Network {
+    let tuples = Tuples::new(tuples.split(' ').map(|tuple| tuple.parse().unwrap()).collect()).unwrap();
+    let network = Network::new(NetworkSpec { side, tuples, tile_values, symmetric }).unwrap();
+    let mut rng = game_rng(1, side as u64);
+    for i in 0..network.spec().tuples.as_slice().len() {
+        let numbers = std::iter::from_fn(|| Some(rng.next_u32() as i32 as f32 / 65_536.0));
+        network.set_table(i, numbers);
+    }
+    network
+}
+
+fn extra() -> BTreeMap<String, String> {
+    [("recipe".to_string(), "[network]\ntuples = \"…\"".to_string()), ("actions".into(), "17".into())].into()
+}
+
+fn same(a: &Network, b: &Network) -> bool {
+    let tuples = a.spec().tuples.as_slice().len();
+    a.spec() == b.spec() && (0..tuples).all(|i| a.table(i).map(f32::to_bits).eq(b.table(i).map(f32::to_bits)))
+}
+
+/// The names in a directory.
+fn entries(directory: &Path) -> Vec<String> {
+    let names = fs::read_dir(directory).unwrap();
+    names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn what_is_saved_is_loaded() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model.safetensors");
+    for network in [
+        network(4, "0123 4567 01245 01246", 16, true),
+        network(4, "0123 048c", 18, false),
+        network(3, "0125 87", 11, true),
+    ] {
+        network.save(&path, &extra()).unwrap();
+        assert!(same(&network, &Network::load(&path).unwrap()));
+        let info = ModelInfo::read(&path).unwrap();
+        assert_eq!(info, ModelInfo { spec: network.spec().clone(), extra: extra(), has_coherence: false });
+    }
+    assert_eq!(entries(directory.path()), ["model.safetensors"], "no temporary is left");
+}
+
+#[test]
+fn the_tables_are_in_the_order_of_eq_3_and_others_can_read_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model.safetensors");
+    let network = network(4, "013 5", 16, true);
+    network.set_table(0, (0..4096).map(|index| index as f32));
+    network.save(&path, &extra()).unwrap();
+    let bytes = fs::read(&path).unwrap();
+    let tensors = ::safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let table = tensors.tensor("V.0").unwrap();
+    assert_eq!((table.shape(), table.data().as_ptr().align_offset(4)), (&[4096][..], 0));
+    let (e0, e1, e3) = (3, 7, 11);
+    let at = 4 * (e0 + 16 * e1 + 256 * e3);
+    let weight = f32::from_le_bytes(table.data()[at..at + 4].try_into().unwrap());
+    assert_eq!(weight, (e0 + 16 * e1 + 256 * e3) as f32);
+    let (_, metadata) = ::safetensors::SafeTensors::read_metadata(&bytes).unwrap();
+    let metadata = metadata.metadata().clone().unwrap();
+    assert_eq!((&metadata["format"][..], &metadata["tuples"][..]), ("afterstate-network", "013 5"));
+}
+
+#[test]
+fn a_damaged_model_is_refused_or_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model.safetensors");
+    let network = network(3, "012 3 45", 5, true);
+    network.save(&path, &extra()).unwrap();
+    let good = fs::read(&path).unwrap();
+    let mut rng = game_rng(2, 0);
+    let mut refused = 0;
+    for trial in 0..3_000 {
+        let mut bad = good.clone();
+        let place = rng.next_u64() as usize % good.len();
+        match trial % 3 {
+            0 => bad.truncate(place),
+            1 => bad[place] ^= 1 << (rng.next_u32() % 8),
+            _ => bad[place] = rng.next_u32() as u8,
+        }
+        fs::write(&path, &bad).unwrap();
+        match Network::load(&path) {
+            Ok(loaded) => assert!(same(&network, &loaded), "trial {trial}, byte {place}"),
+            Err(error) => {
+                refused += 1;
+                let message = error.to_string();
+                assert!(message.contains("model.safetensors: ") && message.len() > 40, "{message}");
+            }
+        }
+    }
+    assert!(refused > 2_900, "{refused}");
+    fs::write(&path, [&good[..], b"x"].concat()).unwrap();
+    assert!(matches!(Network::load(&path).map_err(|e| e.problem), Err(Problem::DataLength { .. })));
+}
+
+#[test]
+fn a_hostile_header_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("bad");
+    let tensor = |dtype: &str, shape: &str, offsets: &str| {
+        format!(
+            "{{\"__metadata__\":{{}},\"V.0\":{{\"dtype\":\"{dtype}\",\"shape\":{shape},\"data_offsets\":{offsets}}}}}"
+        )
+    };
+    for header in [
+        String::new(),
+        "{".repeat(10_000),
+        "[]".into(),
+        "{}".into(),
+        "{\"__metadata__\":{\"a\":1}}".into(),
+        tensor("F32", "[1]", "[0,4]"),
+        tensor("F32", "[18446744073709551615]", "[0,18446744073709551615]"),
+        tensor("F32", "[18446744073709551616]", "[0,4]"),
+        tensor("F64", "[-1]", "[4,0]"),
+    ] {
+        let bytes = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 4]].concat();
+        fs::write(&path, bytes).unwrap();
+        assert!(TensorFile::open(&path).is_err(), "{header}");
+    }
+    fs::write(&path, [0xff; 64]).unwrap();
+    assert!(TensorFile::open(&path).is_err());
+    assert!(TensorFile::open(directory.path()).is_err(), "a directory");
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model.safetensors");
+    let network = network(3, "012 3", 5, true);
+    network.save(&path, &extra()).unwrap();
+    let good = fs::read(&path).unwrap();
+    network.set_table(1, [0.0, f32::NAN]);
+    let error = network.save(&path, &extra()).unwrap_err();
+    assert!(
+        matches!(&error.problem, Problem::NotFinite { table, index: 1, .. } if table == "V.1"),
+        "{error}"
+    );
+    assert_eq!(fs::read(&path).unwrap(), good, "the old file is as it was");
+    assert_eq!(entries(directory.path()).len(), 1);
+}
+
+#[test]
+fn tensors_of_any_kind_are_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("checkpoint");
+    let numbers: Vec<f32> = (0..100_000).map(|i| i as f32 * 0.25).collect();
+    let tensors = [Tensor::new("A.0", 100_000, numbers.iter().copied()), Tensor::new("none", 0, [])];
+    safetensors::write(&path, &extra(), tensors).unwrap();
+    let file = TensorFile::open(&path).unwrap();
+    assert!(file.names().eq(["A.0", "none"]));
+    assert_eq!((file.len_of("A.0"), file.len_of("B"), file.metadata()), (Some(100_000), None, &extra()));
+    assert!(file.tensor("A.0").unwrap().iter().eq(numbers.iter().copied()));
+    assert!(file.tensor("none").unwrap().is_empty());
+    assert!(matches!(file.tensor("B").map_err(|e| e.problem), Err(Problem::MissingTensor(_))));
+
+    let short = safetensors::write(&path, &extra(), [Tensor::new("a", 3, [1.0, 2.0])]).unwrap_err();
+    assert!(matches!(short.problem, Problem::TableLength { expected: 3, found: 2, .. }), "{short}");
+    let twice = [Tensor::new("a", 1, [1.0]), Tensor::new("a", 1, [2.0])];
+    assert!(matches!(safetensors::write(&path, &extra(), twice).unwrap_err().problem, Problem::Twice(_)));
+}
+
+#[test]
+fn a_failed_write_leaves_the_old_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    fs::write(&path, "old").unwrap();
+    let full = write_atomically(&path, |file| {
+        file.write_all(b"new")?;
+        let mut full = File::create("/dev/full").map_err(|_| io::Error::from(io::ErrorKind::StorageFull))?;
+        full.write_all(b"new")
+    });
+    let message = full.unwrap_err().to_string();
+    assert!(message.contains("file: cannot be written: the disk is full"), "{message}");
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    assert_eq!(entries(directory.path()), ["file"]);
+    let nowhere = write_atomically(&directory.path().join("no/such/file"), |_| Ok::<(), io::Error>(()));
+    assert!(nowhere.unwrap_err().to_string().contains("no/such/file: cannot be written: "));
+}
+
+#[test]
+fn only_abandoned_temporaries_are_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    fs::write(directory.path().join(".file.tmp-1-0"), "left by a killed process").unwrap();
+    fs::write(directory.path().join(".other.tmp-1-0"), "of another file").unwrap();
+    write_atomically(&path, |file| {
+        file.write_all(b"outer")?;
+        // A second writer must not take the first one's temporary for abandoned.
+        write_atomically(&path, |file| file.write_all(b"inner")).map_err(io::Error::other)
+    })
+    .unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"outer");
+    let mut names = entries(directory.path());
+    names.sort();
+    assert_eq!(names, [".other.tmp-1-0", "file"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_and_devices_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, link) = (directory.path().join("file"), directory.path().join("link"));
+    fs::write(&file, "old").unwrap();
+    std::os::unix::fs::symlink("file", &link).unwrap();
+    write_atomically(&link, |file| file.write_all(b"new")).unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"new");
+    assert!(link.is_symlink());
+    let device = write_atomically(Path::new("/dev/null"), |file| file.write_all(b"new"));
+    assert!(matches!(device.unwrap_err().problem, Problem::NotRegular));
+}
