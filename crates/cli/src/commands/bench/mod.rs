@@ -106,8 +106,8 @@ impl Figure {
 /// Times rounds of several pieces of work, taking turns so that they meet the same disturbances, and
 /// gives each one's median rate. A piece of work returns how many operations it did.
 fn median_rates<const K: usize>(mut work: [&mut dyn FnMut() -> u64; K]) -> [f64; K] {
-    const ROUNDS: usize = 15;
-    const ROUND: Duration = Duration::from_millis(40);
+    const ROUNDS: usize = 61;
+    const ROUND: Duration = Duration::from_millis(10);
     let mut rates = [const { Vec::new() }; K];
     for _ in 0..ROUNDS {
         for (work, rates) in work.iter_mut().zip(&mut rates) {
