@@ -31,7 +31,9 @@ fn network(tuples: &str, symmetric: bool) -> Network {
     let tuples = Tuples::new(tuples.split(' ').map(|tuple| tuple.parse().unwrap()).collect()).unwrap();
     let network = Network::new(NetworkSpec { side: 4, tuples, tile_values: 16, symmetric }).unwrap();
     for i in 0..network.spec().tuples.as_slice().len() {
-        let weight = |index: u64| if index / 16 % 3 == 0 { 0.0 } else { (index * (2 * i as u64 + 1)) as f32 };
+        let weight = |index: u64| {
+            if (index / 16).is_multiple_of(3) { 0.0 } else { (index * (2 * i as u64 + 1)) as f32 }
+        };
         network.set_table(i, (0..).map(weight));
     }
     network

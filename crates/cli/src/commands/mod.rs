@@ -5,6 +5,7 @@
 
 mod bench;
 mod completions;
+mod model;
 mod perft;
 mod play;
 
@@ -35,6 +36,7 @@ macro_rules! commands {
 
 commands! {
     play::Play,
+    model::Model,
     bench::Bench,
     perft::Perft,
     completions::Completions,

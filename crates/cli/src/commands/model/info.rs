@@ -1,0 +1,185 @@
+//! `afterstate model info`.
+
+use std::{
+    io::{IsTerminal, Write, stdout},
+    path::PathBuf,
+};
+
+use afterstate_game::tile_colour;
+use afterstate_network::{
+    Layout, NetworkSpec, Tuple,
+    file::{Floats, ModelInfo},
+};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{failure, open_model, summary, thousands};
+use crate::error::Failure;
+
+/// How many tuples are drawn side by side.
+const BOARDS_IN_A_ROW: usize = 6;
+
+/// Show what a model file holds
+///
+/// The tuples are drawn on a small board, with their cells numbered in order; below are the number of weights
+/// of each, how many of them are not 0, and their range. All checksums are checked.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    afterstate model info 4x6.safetensors\n  \
+    afterstate model info runs/quick --json")]
+pub(super) struct Info {
+    /// The model file, or the directory of a run
+    file: PathBuf,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
+}
+
+/// What there is to say about the weights of a table.
+struct Summary {
+    weights: u64,
+    non_zero: u64,
+    least: f32,
+    largest: f32,
+}
+
+impl Summary {
+    fn of(values: Floats<'_>) -> Self {
+        let start = Summary { weights: 0, non_zero: 0, least: f32::INFINITY, largest: f32::NEG_INFINITY };
+        values.iter().fold(start, |s, value| Summary {
+            weights: s.weights + 1,
+            non_zero: s.non_zero + u64::from(value != 0.0),
+            least: s.least.min(value),
+            largest: s.largest.max(value),
+        })
+    }
+
+    fn non_zero_share(&self) -> f64 {
+        self.non_zero as f64 / self.weights as f64
+    }
+
+    fn row(&self, name: &str) -> String {
+        let share = 100.0 * self.non_zero_share();
+        let (weights, least, largest) = (thousands(self.weights), self.least, self.largest);
+        format!("{name:<10}{weights:>15}{share:>9.2} %{least:>14.3}{largest:>14.3}")
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "weights": self.weights,
+            "non_zero": self.non_zero,
+            "non_zero_share": self.non_zero_share(),
+            "min": self.least,
+            "max": self.largest,
+        })
+    }
+}
+
+impl Info {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let file = open_model(&self.file)?;
+        let info = ModelInfo::of(&file).map_err(failure)?;
+        let tuples = info.spec.tuples.as_slice();
+        let table = |i| file.tensor(&format!("V.{i}")).map(Summary::of).map_err(failure);
+        let tables: Vec<Summary> = (0..tuples.len()).map(table).collect::<Result<_, _>>()?;
+        for name in file.names().filter(|name| !name.starts_with("V.")) {
+            file.tensor(name).map_err(failure)?;
+        }
+        let total = total(&tables);
+        if self.json {
+            writeln!(out, "{}", as_json(&info, &tables, &total))?;
+            return Ok(());
+        }
+        write_shape(&info, stdout().is_terminal(), out)?;
+        writeln!(out, "{:<10}{:>15}{:>11}{:>14}{:>14}", "tuple", "weights", "not 0", "least", "largest")?;
+        for (tuple, table) in tuples.iter().zip(&tables) {
+            writeln!(out, "{}", table.row(&tuple.to_string()))?;
+        }
+        writeln!(out, "{}", total.row("all"))?;
+        for (key, value) in &info.extra {
+            writeln!(out, "\n{}:", printable(key))?;
+            value.lines().try_for_each(|line| writeln!(out, "  {}", printable(line)))?;
+        }
+        Ok(())
+    }
+}
+
+/// Text from a file, with nothing in it that a terminal would obey.
+fn printable(text: &str) -> String {
+    text.replace(|c: char| c.is_control() && c != '\t', "\u{fffd}")
+}
+
+fn total(tables: &[Summary]) -> Summary {
+    Summary {
+        weights: tables.iter().map(|table| table.weights).sum(),
+        non_zero: tables.iter().map(|table| table.non_zero).sum(),
+        least: tables.iter().map(|table| table.least).fold(f32::INFINITY, f32::min),
+        largest: tables.iter().map(|table| table.largest).fold(f32::NEG_INFINITY, f32::max),
+    }
+}
+
+/// The bytes of memory that the weights take.
+fn memory(spec: &NetworkSpec) -> u64 {
+    4 * Layout::new(spec).len()
+}
+
+fn as_json(info: &ModelInfo, tables: &[Summary], total: &Summary) -> Value {
+    let spec = &info.spec;
+    let tuple = |(tuple, table): (&Tuple, &Summary)| {
+        let mut entry = table.json();
+        entry["cells"] = tuple.to_string().into();
+        entry
+    };
+    let mut answer = total.json();
+    answer["name"] = spec.tuples.name().into();
+    answer["side"] = spec.side.into();
+    answer["tile_values"] = spec.tile_values.into();
+    answer["symmetric"] = spec.symmetric.into();
+    answer["bytes"] = memory(spec).into();
+    answer["coherence"] = info.has_coherence.into();
+    answer["tuples"] = spec.tuples.as_slice().iter().zip(tables).map(tuple).collect();
+    answer["metadata"] = json!(info.extra);
+    answer
+}
+
+/// The network in words, and its tuples drawn.
+fn write_shape(info: &ModelInfo, colour: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let spec = &info.spec;
+    let NetworkSpec { side, tile_values, .. } = spec;
+    let name = spec.tuples.name().map(|name| format!("{name}: ")).unwrap_or_default();
+    let sampling = if spec.symmetric { "all eight symmetries" } else { "no symmetries" };
+    let mebibytes = memory(spec) as f64 / f64::from(1 << 20);
+    writeln!(out, "{name}{}, {mebibytes:.1} MiB of memory", summary(spec))?;
+    writeln!(out, "{side}×{side} boards, {tile_values} tile values, {sampling}")?;
+    if info.has_coherence {
+        writeln!(out, "with E and A, the learning state of TC")?;
+    }
+    let width = (2 * side).max(8) + 2;
+    for tuples in spec.tuples.as_slice().chunks(BOARDS_IN_A_ROW) {
+        let names: String = tuples.iter().map(|tuple| format!("{tuple:<width$}")).collect();
+        writeln!(out, "\n{}", names.trim_end())?;
+        for row in 0..*side {
+            let line: String =
+                tuples.iter().map(|tuple| board_row(tuple, row, *side, width, colour)).collect();
+            writeln!(out, "{}", line.trim_end())?;
+        }
+    }
+    Ok(writeln!(out)?)
+}
+
+/// A row of the board on which a tuple is drawn: the place of each cell in the tuple, from 1.
+fn board_row(tuple: &Tuple, row: usize, side: usize, width: usize, colour: bool) -> String {
+    let mut line = String::new();
+    for cell in row * side..(row + 1) * side {
+        let place = tuple.cells().iter().position(|&c| usize::from(c) == cell);
+        line += &match (place, colour) {
+            (Some(place), true) => {
+                let ([r, g, b], [tr, tg, tb]) = tile_colour(place as u8 + 3);
+                format!("\x1b[48;2;{r};{g};{b}m\x1b[38;2;{tr};{tg};{tb}m{} \x1b[0m", place + 1)
+            }
+            (Some(place), false) => format!("{} ", place + 1),
+            (None, _) => "· ".into(),
+        };
+    }
+    line + &" ".repeat(width - 2 * side)
+}

@@ -1,0 +1,166 @@
+//! `afterstate model`.
+
+mod info;
+
+use std::{
+    collections::BTreeMap,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use afterstate_network::{
+    NetworkSpec,
+    file::{
+        FileError, Format, ModelInfo, Problem, jaskowski, metadata,
+        safetensors::{self, TensorFile},
+        tdl2048::{self, WeightFile},
+    },
+};
+use clap::{Args, Subcommand};
+
+use crate::error::Failure;
+
+/// Look at, import and export networks
+///
+/// Networks are kept in model files: safetensors, which Python reads with one line, with the shape of the
+/// network in the metadata and a checksum for every table.
+#[derive(Args)]
+pub(crate) struct Model {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    Info(info::Info),
+    Import(Import),
+    Export(Export),
+}
+
+/// Make a model file from a network of TDL2048+ or of Jaśkowski
+///
+/// What the file is, is seen from its content: a .w file of TDL2048+, with or without the learning state
+/// of TC, which is kept; or a player file of Jaśkowski (eval-function.bin) with one stage.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    afterstate model import 4x6patt.w -o 4x6.safetensors\n  \
+    afterstate model import eval-function.bin -o jaskowski.safetensors")]
+struct Import {
+    /// The file to read
+    file: PathBuf,
+    /// The model file to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+/// Write a model as a .w file of TDL2048+
+///
+/// For networks on 4×4 boards with 16 tile values and symmetric sampling. The learning state of TC is
+/// written too if the model file holds it.
+#[derive(Args)]
+#[command(after_help = "Example:\n  \
+    afterstate model export 4x6.safetensors -o 4x6.w\n  \
+    2048 -n 4x6patt -e 10 -i 4x6.w          TDL2048+ plays it")]
+struct Export {
+    /// The model file to read, or the directory of a run
+    file: PathBuf,
+    /// The .w file to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+impl Model {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        match self.action {
+            Action::Info(info) => info.run(out),
+            Action::Import(import) => import.run(out),
+            Action::Export(export) => export.run(out),
+        }
+    }
+}
+
+impl Import {
+    fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let source = self.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let extra = BTreeMap::from([("imported_from".to_string(), source)]);
+        let (spec, what) = match Format::detect(&self.file).map_err(failure)? {
+            Format::Tdl2048 => {
+                let file = WeightFile::open(&self.file).map_err(failure)?;
+                let metadata = metadata(file.spec(), &extra);
+                safetensors::write(&self.output, &metadata, file.tensors()).map_err(failure)?;
+                let what = if file.has_coherence() { ", with the learning state of TC" } else { "" };
+                (file.spec().clone(), what)
+            }
+            Format::Jaskowski => {
+                let network = jaskowski::import(&self.file).map_err(failure)?;
+                network.save(&self.output, &extra).map_err(failure)?;
+                (network.spec().clone(), "")
+            }
+            Format::Model => {
+                let message = format!("{} is a model file already", self.file.display());
+                return Err(Failure::input(message, "`afterstate model info` shows what is in it"));
+            }
+        };
+        writeln!(out, "{}: {}{what}", self.output.display(), summary(&spec))?;
+        Ok(())
+    }
+}
+
+impl Export {
+    fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let file = open_model(&self.file)?;
+        let info = ModelInfo::of(&file).map_err(failure)?;
+        let tensors: Result<Vec<_>, _> = file.names().map(|name| file.to_tensor(name)).collect();
+        tdl2048::export(&self.output, &info.spec, tensors.map_err(failure)?).map_err(failure)?;
+        let what = if info.has_coherence { ", with the learning state of TC" } else { "" };
+        writeln!(out, "{}: {}{what}", self.output.display(), summary(&info.spec))?;
+        Ok(())
+    }
+}
+
+/// Opens a model file, or that of a run directory.
+fn open_model(path: &Path) -> Result<TensorFile, Failure> {
+    let file = if path.is_dir() { path.join("model.safetensors") } else { path.into() };
+    let foreign = match Format::detect(&file).map_err(failure)? {
+        Format::Model => return TensorFile::open(&file).map_err(failure),
+        Format::Tdl2048 => "a .w file of TDL2048+",
+        Format::Jaskowski => "a player file of Jaśkowski",
+    };
+    let hint =
+        format!("`afterstate model import {} -o MODEL.safetensors` makes a model of it", file.display());
+    Err(Failure::input(format!("{} is {foreign}, not a model file", file.display()), hint))
+}
+
+/// A bad file is bad input; what happens while writing is not.
+fn failure(error: FileError) -> Failure {
+    match error.problem {
+        Problem::DiskFull(_) => Failure::other(error, "make room, or write to another disk"),
+        Problem::Write(_) => Failure::other(error, "is there such a directory, and may you write there?"),
+        Problem::Network(_) => Failure::other(error, "a machine with more memory, or a smaller network"),
+        Problem::Read(_) => Failure::input(error, "is it the right path, and may you read it?"),
+        Problem::NotRegular => Failure::input(error, "name a file to write to"),
+        Problem::Unsupported(_) | Problem::UnknownFormat => {
+            Failure::input(error, "`afterstate model --help` says which files can be read and written")
+        }
+        _ => Failure::input(error, "the file is damaged, or is not what it should be: get it again"),
+    }
+}
+
+/// What a network is, in a few words.
+fn summary(spec: &NetworkSpec) -> String {
+    let tuples = spec.tuples.as_slice().len();
+    format!("{tuples} tuple{}, {} weights", if tuples == 1 { "" } else { "s" }, thousands(spec.weights()))
+}
+
+/// A number with commas between thousands.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
