@@ -51,11 +51,17 @@ impl<S: StepSize> Learner<'_, S> {
     }
 
     /// Asks for what an update of these weights will need.
+    ///
+    /// # Safety
+    /// With positions of this network.
     #[inline(always)]
-    pub fn prefetch(&self, positions: &[Positions]) {
+    pub unsafe fn prefetch(&self, positions: &[Positions]) {
         if let Some(state) = self.step_size.state() {
-            for position in positions.iter().flat_map(|p| p.0) {
-                prefetch(&state[position as usize]);
+            for positions in positions {
+                for &position in &positions.0 {
+                    // SAFETY: the positions lie inside the weights, and there is a word for each.
+                    prefetch(unsafe { state.get_unchecked(position as usize) });
+                }
             }
         }
     }

@@ -14,4 +14,4 @@ pub use actor::ActorState;
 pub use learner::Learner;
 pub use step_size::StepSizeSpec;
 pub use target::TargetSpec;
-pub use trainer::{Budget, Progress, Settings, Trainer, TrainerError, TrainerState};
+pub use trainer::{Budget, Parallel, Progress, Settings, Trainer, TrainerError, TrainerState};

@@ -43,6 +43,16 @@ pub enum Budget {
     Seconds(f64),
 }
 
+/// How threads share the weights.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Parallel {
+    /// All threads read and write the same tables (jaskowski-2016, V.A.3).
+    LockFree,
+    /// As lock-free, but every thread has its own copy of the weights that all of them would write
+    /// all the time, merged at short intervals.
+    PrivateHot,
+}
+
 /// How to learn.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
@@ -58,6 +68,8 @@ pub struct Settings {
     pub schedule: Vec<(f64, f32)>,
     /// The number of threads, at least 1.
     pub threads: usize,
+    /// How they share the weights; of no consequence for one thread.
+    pub parallel: Parallel,
     /// When to stop.
     pub budget: Budget,
 }

@@ -110,8 +110,10 @@ impl<const N: usize> GreedyGame<N> {
             // SAFETY: inside a kernel; the positions lie inside the weights.
             unsafe {
                 network.positions::<I>(&board, positions);
-                for position in positions.iter().flat_map(|p| p.0) {
-                    prefetch(weights.get_unchecked(position as usize));
+                for positions in positions.iter() {
+                    for &position in &positions.0 {
+                        prefetch(weights.get_unchecked(position as usize));
+                    }
                 }
             }
         }

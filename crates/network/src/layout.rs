@@ -7,6 +7,10 @@
 //!
 //! The layout is a forest: a cluster of tuples takes the digits that its members share once, as its
 //! most significant ones, and holds the members side by side.
+//!
+//! With c = 16 a digit is split: its three lower bits are the digit, and the upper bits of all
+//! cells choose a block. The weights of boards with small tiles, which most of the accesses go to,
+//! are then dense: tiles up to 128 in one block, and one larger tile in six others.
 
 use afterstate_game::Symmetry;
 
@@ -29,11 +33,44 @@ pub(crate) struct Digit {
     pub(crate) stride: u64,
 }
 
-/// Where the table of one tuple stands: weight (e₁ … eₙ) is at `offset + Σ eⱼ·strides[j]`.
-#[derive(Clone, Debug)]
+/// How an exponent is split: its lower part is a digit, its upper part chooses the block.
+#[derive(Clone, Copy, Debug)]
+struct Split {
+    /// The number of values of the lower part.
+    radix: u64,
+    low_bits: u8,
+    block_bit: u8,
+}
+
+impl Split {
+    fn of(spec: &NetworkSpec) -> Self {
+        match spec.tile_values {
+            16 => Split { radix: 8, low_bits: 7, block_bit: 8 },
+            c => Split { radix: c as u64, low_bits: 31, block_bit: 0 },
+        }
+    }
+}
+
+/// Where the table of one tuple stands: weight (e₁ … eₙ) is at `offset + Σ lowⱼ·strides[j]`, and the
+/// upper parts, as a binary number of the digits in the order of their strides, count `block`.
+#[derive(Clone, Debug, Default)]
 struct Table {
     offset: u64,
     strides: Vec<u64>,
+    block: u64,
+}
+
+impl Table {
+    /// What each exponent of each cell adds to the position.
+    fn contributions(&self, split: Split, c: u64) -> Vec<Vec<u64>> {
+        let rank = |stride: u64| self.strides.iter().filter(|&&other| other < stride).count();
+        let contribution = |stride: u64, e: u64| {
+            let upper = u64::from(e & u64::from(split.block_bit) != 0);
+            (e & u64::from(split.low_bits)) * stride + (upper << rank(stride)) * self.block
+        };
+        let of_cell = |&stride: &u64| (0..c).map(|e| contribution(stride, e)).collect();
+        self.strides.iter().map(of_cell).collect()
+    }
 }
 
 /// The layout of a network: tables in memory, and the lookups that find a board's weights in them.
@@ -42,6 +79,7 @@ pub struct Layout {
     tables: Vec<Table>,
     lookups: Vec<Lookup>,
     len: u64,
+    split: Split,
     tile_values: u64,
 }
 
@@ -59,19 +97,22 @@ enum Kind {
 impl Layout {
     /// Lays out the tables of a network.
     pub fn new(spec: &NetworkSpec) -> Self {
-        let c = spec.tile_values as u64;
+        let split = Split::of(spec);
         let tuples = spec.tuples.as_slice();
         // The image of every tuple in which it shares cells with the others of its cluster.
         let mut images = vec![Symmetry::ALL[0]; tuples.len()];
         let clusters = cluster(spec, &mut images);
-        let mut tables = vec![Table { offset: 0, strides: vec![] }; tuples.len()];
+        let mut tables = vec![Table::default(); tuples.len()];
         let mut len = HEADER;
         for cluster in &clusters {
-            let block = place(cluster, &[], spec, &images, len, &mut tables);
-            len = (len + block).next_multiple_of(HEADER);
+            let placing = Placing { spec, images: &images, radix: split.radix };
+            let block = placing.place(cluster, &[], len, &mut tables);
+            members(cluster).into_iter().for_each(|i| tables[i].block = block);
+            let blocks = if split.block_bit == 0 { 1 } else { 1 << longest(cluster, spec) };
+            len = (len + block * blocks).next_multiple_of(HEADER);
         }
-        let lookups = lookups(spec, &images, &tables);
-        Layout { tables, lookups, len, tile_values: c }
+        let lookups = lookups(spec, split, &images, &tables);
+        Layout { tables, lookups, len, split, tile_values: spec.tile_values as u64 }
     }
 
     /// The number of weights in memory, padding included.
@@ -100,15 +141,17 @@ impl Layout {
     pub fn positions(&self, tuple: usize) -> impl Iterator<Item = usize> + '_ {
         let table = &self.tables[tuple];
         let c = self.tile_values;
+        let contributions = table.contributions(self.split, c);
         let runs = c.pow(table.strides.len() as u32 - 1);
         (0..runs).flat_map(move |run| {
             let mut rest = run;
             let mut base = table.offset;
-            for stride in &table.strides[1..] {
-                base += rest % c * stride;
+            for cell in &contributions[1..] {
+                base += cell[(rest % c) as usize];
                 rest /= c;
             }
-            (0..c).map(move |e| (base + e * table.strides[0]) as usize)
+            let first = contributions[0].clone();
+            first.into_iter().map(move |e| (base + e) as usize)
         })
     }
 }
@@ -176,38 +219,40 @@ fn turn(cluster: &mut Cluster, symmetry: Symmetry, side: usize, images: &mut [Sy
     }
 }
 
-/// Gives the tables of a cluster their places from `offset` on, below the `outer` cells that are
-/// already digits of the position. Returns the number of weights, all digits included.
-fn place(
-    cluster: &Cluster,
-    outer: &[u8],
-    spec: &NetworkSpec,
-    images: &[Symmetry],
-    offset: u64,
-    tables: &mut [Table],
-) -> u64 {
-    let own: Vec<u8> = cluster.shared.iter().copied().filter(|cell| !outer.contains(cell)).collect();
-    let inner = [outer, &own].concat();
-    let (members, mut block) = match &cluster.kind {
-        Kind::Tuple(i) => {
-            tables[*i] = Table { offset, strides: vec![0; spec.tuples.as_slice()[*i].len()] };
-            (vec![*i], 1)
+/// What placing a cluster needs to know.
+struct Placing<'a> {
+    spec: &'a NetworkSpec,
+    images: &'a [Symmetry],
+    radix: u64,
+}
+
+impl Placing<'_> {
+    /// Gives the tables of a cluster their places from `offset` on, below the `outer` cells that are
+    /// already digits of the position. Returns the number of weights, all digits included.
+    fn place(&self, cluster: &Cluster, outer: &[u8], offset: u64, tables: &mut [Table]) -> u64 {
+        let own: Vec<u8> = cluster.shared.iter().copied().filter(|cell| !outer.contains(cell)).collect();
+        let inner = [outer, &own].concat();
+        let tuples = self.spec.tuples.as_slice();
+        let mut len = match &cluster.kind {
+            Kind::Tuple(i) => {
+                tables[*i] = Table { offset, strides: vec![0; tuples[*i].len()], block: 0 };
+                1
+            }
+            Kind::Pair(a, b) => {
+                let first = self.place(a, &inner, offset, tables);
+                first + self.place(b, &inner, offset + first, tables)
+            }
+        };
+        for &cell in &own {
+            for i in members(cluster) {
+                let tuple = tuples[i].image(self.images[i], self.spec.side);
+                let digit = tuple.cells().iter().position(|&c| c == cell).expect("a shared cell");
+                tables[i].strides[digit] = len;
+            }
+            len *= self.radix;
         }
-        Kind::Pair(a, b) => {
-            let first = place(a, &inner, spec, images, offset, tables);
-            let second = place(b, &inner, spec, images, offset + first, tables);
-            (members(cluster), first + second)
-        }
-    };
-    for &cell in &own {
-        for &i in &members {
-            let tuple = spec.tuples.as_slice()[i].image(images[i], spec.side);
-            let digit = tuple.cells().iter().position(|&c| c == cell).expect("a shared cell");
-            tables[i].strides[digit] = block;
-        }
-        block *= spec.tile_values as u64;
+        len
     }
-    block
 }
 
 fn members(cluster: &Cluster) -> Vec<usize> {
@@ -218,20 +263,21 @@ fn members(cluster: &Cluster) -> Vec<usize> {
 }
 
 /// One lookup for each tuple's eight images, or for each eight tuples without symmetric sampling.
-fn lookups(spec: &NetworkSpec, images: &[Symmetry], tables: &[Table]) -> Vec<Lookup> {
+fn lookups(spec: &NetworkSpec, split: Split, images: &[Symmetry], tables: &[Table]) -> Vec<Lookup> {
     let symmetries = if spec.symmetric { &Symmetry::ALL[..] } else { &Symmetry::ALL[..1] };
     let mut lookups: Vec<Lookup> = Vec::new();
-    for (i, tuple) in spec.tuples.as_slice().iter().enumerate() {
+    for ((tuple, table), &image) in spec.tuples.as_slice().iter().zip(tables).zip(images) {
         for &symmetry in symmetries {
-            let cells = tuple.image(images[i], spec.side).image(symmetry, spec.side);
+            let cells = tuple.image(image, spec.side).image(symmetry, spec.side);
             let byte = |&cell: &u8| cell / spec.side as u8 * 4 + cell % spec.side as u8;
             let digit = |(cell, &stride)| Digit { byte: byte(cell), stride };
-            let digits: Vec<Digit> = cells.cells().iter().zip(&tables[i].strides).map(digit).collect();
+            let mut digits: Vec<Digit> = cells.cells().iter().zip(&table.strides).map(digit).collect();
+            digits.sort_by_key(|digit| digit.stride);
             if lookups.last().is_none_or(|lookup| lookup.live == LANES) {
-                lookups.push(Lookup::idle());
+                lookups.push(Lookup::idle(split.low_bits, split.block_bit));
             }
             let lookup = lookups.last_mut().expect("just pushed");
-            lookup.add_lane(tables[i].offset, &digits);
+            lookup.add_lane(table.offset, table.block, &digits);
         }
     }
     lookups

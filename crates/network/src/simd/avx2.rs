@@ -22,12 +22,19 @@ impl Isa for Avx2 {
             for half in 0..2 {
                 let load = |array: *const __m256i| _mm256_load_si256(array.add(half));
                 let bytes = _mm256_shuffle_epi8(board, load(lookup.shuffle.as_ptr().cast()));
-                let pairs = _mm256_maddubs_epi16(bytes, load(lookup.pair.as_ptr().cast()));
+                let low = _mm256_and_si256(bytes, _mm256_set1_epi8(lookup.low_bits as i8));
+                let pairs = _mm256_maddubs_epi16(low, load(lookup.pair.as_ptr().cast()));
                 let halves = _mm256_madd_epi16(pairs, load(lookup.quad.as_ptr().cast()));
                 let low = _mm256_and_si256(halves, _mm256_set1_epi64x(0xffff_ffff));
                 let high = _mm256_srli_epi64::<32>(halves);
                 let high = _mm256_mul_epu32(high, load(lookup.high.as_ptr().cast()));
                 let low = _mm256_add_epi64(low, load(lookup.offset.as_ptr().cast()));
+                // The block bits of a lane's eight bytes, as a number: bit 3 moves to the sign bit.
+                let upper = _mm256_and_si256(bytes, _mm256_set1_epi8(lookup.block_bit as i8));
+                let upper = _mm256_movemask_epi8(_mm256_slli_epi16::<4>(upper));
+                let upper = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(upper));
+                let block = _mm256_mul_epu32(upper, load(lookup.block.as_ptr().cast()));
+                let low = _mm256_add_epi64(low, block);
                 let target: *mut __m256i = positions.0.as_mut_ptr().cast();
                 _mm256_store_si256(target.add(half), _mm256_add_epi64(low, high));
             }

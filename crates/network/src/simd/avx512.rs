@@ -20,12 +20,18 @@ impl Isa for Avx512 {
             let board = _mm_min_epu8(_mm_loadu_si128(board.as_ptr().cast()), _mm_set1_epi8(largest as i8));
             let board = _mm512_broadcast_i32x4(board);
             let bytes = _mm512_shuffle_epi8(board, _mm512_load_si512(lookup.shuffle.as_ptr().cast()));
-            let pairs = _mm512_maddubs_epi16(bytes, _mm512_load_si512(lookup.pair.as_ptr().cast()));
+            let low = _mm512_and_si512(bytes, _mm512_set1_epi8(lookup.low_bits as i8));
+            let pairs = _mm512_maddubs_epi16(low, _mm512_load_si512(lookup.pair.as_ptr().cast()));
             let halves = _mm512_madd_epi16(pairs, _mm512_load_si512(lookup.quad.as_ptr().cast()));
             let low = _mm512_and_si512(halves, _mm512_set1_epi64(0xffff_ffff));
             let high = _mm512_srli_epi64::<32>(halves);
             let high = _mm512_mul_epu32(high, _mm512_load_si512(lookup.high.as_ptr().cast()));
             let low = _mm512_add_epi64(low, _mm512_load_si512(lookup.offset.as_ptr().cast()));
+            // The block bits of a lane's eight bytes, as a number.
+            let upper = _mm512_test_epi8_mask(bytes, _mm512_set1_epi8(lookup.block_bit as i8));
+            let upper = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(upper as i64));
+            let block = _mm512_mul_epu32(upper, _mm512_load_si512(lookup.block.as_ptr().cast()));
+            let low = _mm512_add_epi64(low, block);
             _mm512_store_si512(positions.0.as_mut_ptr().cast(), _mm512_add_epi64(low, high));
         }
         positions

@@ -20,17 +20,20 @@ impl Isa for Portable {
         Positions(from_fn(|lane| {
             let digit = |p: usize| {
                 let byte = lookup.shuffle[8 * lane + p];
-                if byte < 16 { u64::from(board[usize::from(byte)].min(largest)) } else { 0 }
+                if byte < 16 { board[usize::from(byte)].min(largest) } else { 0 }
             };
+            let low = |p: usize| u64::from(digit(p) & lookup.low_bits);
             let pair = |q: usize| {
                 let factor = |p: usize| lookup.pair[8 * lane + p] as u64;
-                digit(2 * q) * factor(2 * q) + digit(2 * q + 1) * factor(2 * q + 1)
+                low(2 * q) * factor(2 * q) + low(2 * q + 1) * factor(2 * q + 1)
             };
             let half = |h: usize| {
                 let factor = |q: usize| lookup.quad[4 * lane + q] as u64;
                 pair(2 * h) * factor(2 * h) + pair(2 * h + 1) * factor(2 * h + 1)
             };
-            half(0) + half(1) * lookup.high[lane] + lookup.offset[lane]
+            let upper = |p: usize| u64::from(digit(p) & lookup.block_bit != 0) << p;
+            let block = (0..8).map(upper).sum::<u64>();
+            half(0) + half(1) * lookup.high[lane] + block * lookup.block[lane] + lookup.offset[lane]
         }))
     }
 
