@@ -21,11 +21,20 @@ trait Lanes: Copy {
     fn sub(self, other: Self) -> Self;
 }
 
-/// Slides every line towards its front. Gives the four cells of each line and the exponents of the
-/// tiles that merging made: at most two in a line, 0 for none.
+/// What sliding makes of sixteen lines.
+struct Slid<L> {
+    /// The cells of each line, from its front.
+    cells: [L; 4],
+    /// The exponents of the tiles made by merging: at most two in a line, 0 for none.
+    merged: [L; 2],
+    /// Not 0 in the lines where something moved.
+    moved: L,
+}
+
+/// Slides every line towards its front.
 #[inline(always)]
-fn slide_lines<L: Lanes>(lines: [L; 4]) -> ([L; 4], [L; 2]) {
-    let [a, b, c, d] = close_gaps(lines);
+fn slide_lines<L: Lanes>(lines: [L; 4]) -> Slid<L> {
+    let ([a, b, c, d], closed) = close_gaps(lines);
     // From the front, a tile that has merged does not merge again.
     let ab = a.eq(b).unless(b.eq(L::ZERO));
     let bc = b.eq(c).unless(c.eq(L::ZERO)).unless(ab);
@@ -35,21 +44,34 @@ fn slide_lines<L: Lanes>(lines: [L; 4]) -> ([L; 4], [L; 2]) {
     let b = b.unless(ab).sub(bc);
     let c = c.unless(bc).sub(cd);
     let d = d.unless(cd);
-    let merged = [a.and(ab).or(b.and(bc)), c.and(cd)];
     // A merge of the first two leaves a gap in the second place, one of the next two in the third.
     let gap = ab.or(bc);
-    ([a, b.or(c.and(ab)), c.unless(ab).or(d.and(gap)), d.unless(gap)], merged)
+    Slid {
+        cells: [a, b.or(c.and(ab)), c.unless(ab).or(d.and(gap)), d.unless(gap)],
+        merged: [a.and(ab).or(b.and(bc)), c.and(cd)],
+        moved: closed.or(gap).or(cd),
+    }
 }
 
-/// Moves the tiles of every line forward over its empty cells.
+/// Moves the tiles of every line forward over its empty cells, and says where one moved.
+///
+/// From the back, an empty cell draws everything behind it, which has no gap any more, one step
+/// forward.
 #[inline(always)]
-fn close_gaps<L: Lanes>(mut line: [L; 4]) -> [L; 4] {
-    for (front, back) in [(2, 3), (1, 2), (0, 1), (2, 3), (1, 2), (2, 3)] {
-        let gap = line[front].eq(L::ZERO);
-        line[front] = line[front].or(line[back].and(gap));
-        line[back] = line[back].unless(gap);
-    }
-    line
+fn close_gaps<L: Lanes>([a, b, c, d]: [L; 4]) -> ([L; 4], L) {
+    let gap = c.eq(L::ZERO);
+    let into_c = d.and(gap);
+    let (c, d) = (c.or(into_c), d.unless(gap));
+
+    let gap = b.eq(L::ZERO);
+    let into_b = c.and(gap);
+    let (b, c, d) = (b.or(into_b), c.unless(gap).or(d.and(gap)), d.unless(gap));
+
+    let gap = a.eq(L::ZERO);
+    let into_a = b.and(gap);
+    let (a, b) = (a.or(into_a), b.unless(gap).or(c.and(gap)));
+    let (c, d) = (c.unless(gap).or(d.and(gap)), d.unless(gap));
+    ([a, b, c, d], into_c.or(into_b).or(into_a))
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -1,6 +1,6 @@
 //! Slides in plain Rust, for every other processor; the twin that tests compare the vectors with.
 
-use super::{Lanes, slide_lines};
+use super::{Lanes, Slid, slide_lines};
 use std::array::from_fn;
 
 impl Lanes for [u8; 16] {
@@ -49,17 +49,17 @@ fn byte<const N: usize>(a: usize, line: usize, k: usize) -> usize {
 #[inline(always)]
 pub(crate) fn slides<const N: usize>(board: [u8; 16]) -> ([[u8; 16]; 4], [u32; 4], u8) {
     let lines = from_fn(|k| from_fn(|i| board[byte::<N>(i / 4, i % 4, k)]));
-    let (slid, merged): ([[u8; 16]; 4], _) = slide_lines(lines);
+    let Slid { cells, merged, moved }: Slid<[u8; 16]> = slide_lines(lines);
     let (mut boards, mut rewards, mut legal) = ([[0; 16]; 4], [0; 4], 0);
     for a in 0..4 {
         for line in 0..4 {
             for k in 0..4 {
-                boards[a][byte::<N>(a, line, k)] = slid[k][4 * a + line];
+                boards[a][byte::<N>(a, line, k)] = cells[k][4 * a + line];
             }
             let tile = |made: [u8; 16]| (1u32 << made[4 * a + line]) & !1;
             rewards[a] += tile(merged[0]) + tile(merged[1]);
         }
-        legal |= u8::from(boards[a] != board) << a;
+        legal |= u8::from(moved[4 * a..][..4] != [0; 4]) << a;
     }
     (boards, rewards, legal)
 }

@@ -1,6 +1,6 @@
 //! Slides with SSE2, which every x86-64 has.
 
-use super::{Lanes, slide_lines};
+use super::{Lanes, Slid, slide_lines};
 use std::arch::x86_64::*;
 
 // SAFETY of this module: SSE2 is part of the x86-64 baseline, and nothing here reads or writes
@@ -105,42 +105,34 @@ fn mirror_pairs<const N: usize>([front, back]: [__m128i; 2]) -> [__m128i; 2] {
 
 /// The boards of the four moves, by move number, from their lines.
 #[inline(always)]
-fn scatter_lines<const N: usize>(lines: [__m128i; 4]) -> [__m128i; 4] {
-    let [a, b, c, d] = lines;
-    let mirrored = match N {
+fn scatter_lines<const N: usize>([a, b, c, d]: [__m128i; 4]) -> [__m128i; 4] {
+    // Down and right have their fronts at the last row and column.
+    let [e, f, g, h] = match N {
         4 => [d, c, b, a],
         3 => [c, b, a, d],
         _ => [b, a, c, d],
     };
-    sse2!({
-        let up_left = [_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d)];
-        let [a, b, c, d] = mirrored;
-        let down_right = [_mm_unpackhi_epi32(a, b), _mm_unpackhi_epi32(c, d)];
-        [
-            _mm_unpacklo_epi64(up_left[0], up_left[1]),
-            transpose(_mm_unpackhi_epi64(down_right[0], down_right[1])),
-            _mm_unpacklo_epi64(down_right[0], down_right[1]),
-            transpose(_mm_unpackhi_epi64(up_left[0], up_left[1])),
-        ]
-    })
+    sse2!([
+        _mm_unpacklo_epi64(_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d)),
+        _mm_unpackhi_epi8(_mm_unpackhi_epi8(e, g), _mm_unpackhi_epi8(f, h)),
+        _mm_unpacklo_epi64(_mm_unpackhi_epi32(e, f), _mm_unpackhi_epi32(g, h)),
+        _mm_unpackhi_epi8(_mm_unpacklo_epi8(a, c), _mm_unpacklo_epi8(b, d)),
+    ])
 }
 
 /// The four slides of a board by move number: boards, rewards, mask of the legal ones.
 #[inline(always)]
 pub(crate) fn slides<const N: usize>(board: [u8; 16]) -> ([[u8; 16]; 4], [u32; 4], u8) {
-    let lines = gather_lines::<N>(load(board));
-    let (slid, merged) = slide_lines(lines);
-    (scatter_lines::<N>(slid).map(store), rewards(merged), legal(lines, slid))
+    let Slid { cells, merged, moved } = slide_lines(gather_lines::<N>(load(board)));
+    (scatter_lines::<N>(cells).map(store), rewards(merged), legal(moved))
 }
 
-/// The moves, by number, that change a line.
+/// The moves, by number, that move something in one of their lines.
 #[inline(always)]
-fn legal(lines: [__m128i; 4], slid: [__m128i; 4]) -> u8 {
-    let [a, b, c, d] = [0, 1, 2, 3].map(|k| lines[k].eq(slid[k]));
-    let same = a.and(b).and(c.and(d));
+fn legal(moved: __m128i) -> u8 {
     sse2!({
-        let same = _mm_cmpeq_epi32(same, _mm_set1_epi32(-1));
-        let by_number = _mm_shuffle_epi32::<0b01_10_11_00>(same);
+        let still = _mm_cmpeq_epi32(moved, _mm_setzero_si128());
+        let by_number = _mm_shuffle_epi32::<0b01_10_11_00>(still);
         0b1111 ^ _mm_movemask_ps(_mm_castsi128_ps(by_number)) as u8
     })
 }
@@ -154,9 +146,8 @@ fn legal(lines: [__m128i; 4], slid: [__m128i; 4]) -> u8 {
 fn rewards([first, second]: [__m128i; 2]) -> [u32; 4] {
     sse2!({
         let zero = _mm_setzero_si128();
-        let pairs = _mm_unpacklo_epi8(first, second);
-        let firsts = _mm_slli_epi16::<7>(_mm_and_si128(pairs, _mm_set1_epi16(0xff)));
-        let seconds = _mm_slli_epi16::<7>(_mm_srli_epi16::<8>(pairs));
+        let words = |bytes| _mm_srli_epi16::<1>(_mm_unpacklo_epi8(zero, bytes));
+        let (firsts, seconds) = (words(first), words(second));
         let up = |words| _mm_castsi128_ps(_mm_unpacklo_epi16(zero, words));
         let left = |words| _mm_castsi128_ps(_mm_unpackhi_epi16(zero, words));
         let up = _mm_add_ps(up(firsts), up(seconds));
