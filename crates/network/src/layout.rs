@@ -131,9 +131,10 @@ impl Layout {
         &self.lookups
     }
 
-    /// Where the table of a tuple begins, and what each of its cells counts.
-    pub(crate) fn strides(&self, tuple: usize) -> (u64, &[u64]) {
-        (self.tables[tuple].offset, &self.tables[tuple].strides)
+    /// Where the table of a tuple begins, and what each exponent of each cell adds to that.
+    pub(crate) fn contributions(&self, tuple: usize) -> (u64, Vec<Vec<u64>>) {
+        let table = &self.tables[tuple];
+        (table.offset, table.contributions(self.split, self.tile_values))
     }
 
     /// The positions of a tuple's weights, in the order of the paper's Eq. 3: the first cell counts 1,
