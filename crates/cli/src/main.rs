@@ -3,7 +3,7 @@
 mod commands;
 mod error;
 
-use std::{io, process::ExitCode};
+use std::{io, panic, process::ExitCode};
 
 use clap::Parser;
 
@@ -21,7 +21,10 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    error::exit_code(run())
+    let result = panic::catch_unwind(run).unwrap_or_else(|_| {
+        Err(Failure::other("a mistake in afterstate itself", "please report it with the lines above"))
+    });
+    error::exit_code(result)
 }
 
 fn run() -> Result<(), Failure> {

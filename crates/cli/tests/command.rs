@@ -92,6 +92,16 @@ fn the_signature_is_the_stated_one() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn output_that_cannot_be_written_is_an_error() {
+    let full = std::fs::File::create("/dev/full").expect("the device that is always full");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+    let output = command.args(["perft", "01/10", "1"]).stdout(full).output().expect("the binary runs");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("; hint: "), "{output:?}");
+}
+
+#[test]
 fn a_reader_that_leaves_is_no_error() {
     // More text than a pipe holds, so that writing meets the closed pipe.
     let mut child = Command::new(env!("CARGO_BIN_EXE_afterstate"))
