@@ -152,12 +152,25 @@ impl<const N: usize> Board<N> {
 
     /// The board with a tile put into an empty cell, named by its byte.
     #[inline]
-    pub(crate) fn with_tile(mut self, byte: usize, exponent: u8) -> Self {
+    pub(crate) fn with_tile(self, byte: usize, exponent: u8) -> Self {
         debug_assert_eq!(self.0[byte & 15], 0, "a tile spawns on an empty cell");
-        self.0[byte & 15] = exponent;
-        self
+        // A whole vector is added: a single byte stored would stall the next load of the board.
+        let tile = &TILES[usize::from(exponent - 1) & 1][byte & 15];
+        Board(std::array::from_fn(|i| self.0[i] | tile.0[i]))
     }
 }
+
+/// Boards with a single tile: a 2 or a 4 in each byte.
+static TILES: [[Board<4>; 16]; 2] = {
+    let mut tiles = [[Board([0; 16]); 16]; 2];
+    let mut byte = 0;
+    while byte < 16 {
+        tiles[0][byte].0[byte] = 1;
+        tiles[1][byte].0[byte] = 2;
+        byte += 1;
+    }
+    tiles
+};
 
 /// The face value of an exponent: 2^exponent, and 0 for the empty cell.
 #[inline]

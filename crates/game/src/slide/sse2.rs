@@ -3,8 +3,6 @@
 use super::{Lanes, Slid, slide_lines};
 use std::arch::x86_64::*;
 
-// SAFETY of this module: SSE2 is part of the x86-64 baseline, and nothing here reads or writes
-// memory except through values.
 macro_rules! sse2 {
     ($e:expr) => {{
         // SAFETY: SSE2 is part of the x86-64 baseline; the operation works on values only.
@@ -66,9 +64,12 @@ fn transpose(v: __m128i) -> __m128i {
 }
 
 /// Hides a value's origin from the optimiser, which would make a dozen instructions of the two
-/// shuffles of a transposition: without the byte permutes of later processors it finds no better.
+/// shuffles of a transposition where the byte permute of SSSE3 is missing.
 #[inline(always)]
 fn as_it_is(mut v: __m128i) -> __m128i {
+    if cfg!(target_feature = "ssse3") {
+        return v;
+    }
     // SAFETY: there is no instruction.
     unsafe { std::arch::asm!("/* {0} */", inout(xmm_reg) v, options(pure, nomem, nostack, preserves_flags)) };
     v
