@@ -1,7 +1,8 @@
-//! Experiments on 2048: recipes, run files, statistics of games, and learning curves.
+//! Experiments on 2048: recipes, runs and their files, evaluation, statistics of games, learning curves.
 
 pub mod curve;
-pub mod files;
+pub mod evaluate;
 pub mod log;
 pub mod recipe;
+pub mod run;
 pub mod stats;

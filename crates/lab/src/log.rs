@@ -8,8 +8,40 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::files::FileError;
 use crate::stats::{EvalReport, TileRates};
+
+/// A file of lines that could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// The system refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, such as `write`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line that is not what the program writes.
+    #[error("{} line {line} is damaged: {source}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The number of the line.
+        line: usize,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+impl LogError {
+    /// For `map_err`: an error of this action on this file.
+    fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LogError {
+        let path = path.to_owned();
+        move |source| LogError::Io { action, path, source }
+    }
+}
 
 /// A report of training. Rates and scores are of the time since the line before.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -62,19 +94,21 @@ pub struct EvalLine {
 pub struct JsonLines<T> {
     path: PathBuf,
     file: File,
+    /// The length of the file's whole lines.
+    length: u64,
     line: PhantomData<fn(&T)>,
 }
 
 impl<T: Serialize + DeserializeOwned> JsonLines<T> {
     /// Starts an empty file.
-    pub fn create(path: &Path) -> Result<Self, FileError> {
-        let file = File::create(path).map_err(FileError::io("write", path))?;
-        Ok(JsonLines { path: path.to_owned(), file, line: PhantomData })
+    pub fn create(path: &Path) -> Result<Self, LogError> {
+        let file = File::create(path).map_err(LogError::io("write", path))?;
+        Ok(JsonLines { path: path.to_owned(), file, length: 0, line: PhantomData })
     }
 
     /// Goes on with a file, or starts one: keeps its lines up to the first that `keep` refuses, and
     /// gives them back. A last line that a crash cut short is removed.
-    pub fn resume(path: &Path, keep: impl Fn(&T) -> bool) -> Result<(Self, Vec<T>), FileError> {
+    pub fn resume(path: &Path, keep: impl Fn(&T) -> bool) -> Result<(Self, Vec<T>), LogError> {
         let mut length = 0;
         let mut lines = Vec::new();
         for (line, end) in parse(path)? {
@@ -90,34 +124,44 @@ impl<T: Serialize + DeserializeOwned> JsonLines<T> {
             file.seek(SeekFrom::Start(length))?;
             Ok(file)
         };
-        let file = open().map_err(FileError::io("write", path))?;
-        Ok((JsonLines { path: path.to_owned(), file, line: PhantomData }, lines))
+        let file = open().map_err(LogError::io("write", path))?;
+        Ok((JsonLines { path: path.to_owned(), file, length, line: PhantomData }, lines))
     }
 
     /// All whole lines of a file; none where there is no file.
-    pub fn read(path: &Path) -> Result<Vec<T>, FileError> {
+    pub fn read(path: &Path) -> Result<Vec<T>, LogError> {
         Ok(parse(path)?.into_iter().map(|(line, _)| line).collect())
     }
 
-    /// Adds a line, in one write so that a reader sees it whole.
-    pub fn append(&mut self, line: &T) -> Result<(), FileError> {
-        let text = serde_json::to_string(line).map_err(io::Error::from);
-        let write = text.and_then(|text| self.file.write_all(format!("{text}\n").as_bytes()));
-        write.map_err(FileError::io("write", &self.path))
+    /// Adds a line, in one write so that a reader sees it whole. After an error, such as a full disk,
+    /// the file is as before, and other lines can follow.
+    pub fn append(&mut self, line: &T) -> Result<(), LogError> {
+        self.try_append(line).map_err(LogError::io("write", &self.path))
+    }
+
+    fn try_append(&mut self, line: &T) -> io::Result<()> {
+        let text = serde_json::to_string(line)? + "\n";
+        if let Err(error) = self.file.write_all(text.as_bytes()) {
+            self.file.set_len(self.length)?;
+            self.file.seek(SeekFrom::Start(self.length))?;
+            return Err(error);
+        }
+        self.length += text.len() as u64;
+        Ok(())
     }
 }
 
 /// The lines of a file, each with the offset of its end; a last one without its end is left out.
-fn parse<T: DeserializeOwned>(path: &Path) -> Result<Vec<(T, u64)>, FileError> {
+fn parse<T: DeserializeOwned>(path: &Path) -> Result<Vec<(T, u64)>, LogError> {
     let bytes = match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        bytes => bytes.map_err(FileError::io("read", path))?,
+        bytes => bytes.map_err(LogError::io("read", path))?,
     };
     let mut end = 0;
     let whole = bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n"));
     let parse = |(number, line): (usize, &[u8])| {
         end += line.len() as u64;
-        let damaged = |source| FileError::Line { path: path.to_owned(), line: number, source };
+        let damaged = |source| LogError::Line { path: path.to_owned(), line: number, source };
         serde_json::from_slice(line).map(|value| (value, end)).map_err(damaged)
     };
     (1..).zip(whole).map(parse).collect()

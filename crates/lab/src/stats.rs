@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use afterstate_network::Finished;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -72,7 +73,7 @@ impl Summary {
         Some(Summary {
             games: results.len() as u64,
             score,
-            tiles: tile_counts(side, results),
+            tiles: tile_counts(side, &exponents(results)),
             moves: results.iter().map(|result| result.moves).sum(),
         })
     }
@@ -127,21 +128,86 @@ pub fn wilson(count: u64, total: u64) -> (f64, f64) {
     (((centre - half) / scale).max(0.0), ((centre + half) / scale).min(1.0))
 }
 
+/// A number of games for each exponent of the largest tile.
+type Exponents = [u64; 20];
+
+fn exponents(results: &[GameResult]) -> Exponents {
+    let mut exponents = Exponents::default();
+    results.iter().for_each(|result| exponents[usize::from(result.max_exponent)] += 1);
+    exponents
+}
+
 /// The tiles of the board's usual range, and all that tell these games apart.
-fn tile_counts(side: usize, results: &[GameResult]) -> Vec<TileCount> {
+fn tile_counts(side: usize, exponents: &Exponents) -> Vec<TileCount> {
     // The last of each range is the largest tile that play really reaches.
     let usual = match side {
         2 => 3..=5,
         3 => 7..=10,
         _ => 11..=16,
     };
-    let lowest = results.iter().map(|result| result.max_exponent).min().unwrap_or_default();
-    let highest = results.iter().map(|result| result.max_exponent).max().unwrap_or_default();
+    let lowest = exponents.iter().position(|&games| games > 0).unwrap_or_default();
+    let highest = exponents.iter().rposition(|&games| games > 0).unwrap_or_default();
     let range = (lowest + 1).min(*usual.start())..=highest.max(*usual.end());
-    let count = |exponent| results.iter().filter(|result| result.max_exponent >= exponent).count() as u64;
+    let games = exponents.iter().sum();
     range
-        .map(|exponent| TileCount { exponent, count: count(exponent), games: results.len() as u64 })
+        .map(|exponent| TileCount {
+            exponent: exponent as u8,
+            count: exponents[exponent..].iter().sum(),
+            games,
+        })
         .collect()
+}
+
+/// A running count of games, which can be stored.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Tally {
+    games: u64,
+    score: u64,
+    max_score: u64,
+    exponents: Exponents,
+}
+
+impl Tally {
+    /// Counts a game.
+    pub fn add(&mut self, result: &GameResult) {
+        self.games += 1;
+        self.score += result.score;
+        self.max_score = self.max_score.max(result.score);
+        self.exponents[usize::from(result.max_exponent)] += 1;
+    }
+
+    /// The number of games.
+    pub fn games(&self) -> u64 {
+        self.games
+    }
+
+    /// The mean score; `None` without games.
+    pub fn mean_score(&self) -> Option<f64> {
+        (self.games > 0).then(|| self.score as f64 / self.games as f64)
+    }
+
+    /// The highest score; `None` without games.
+    pub fn max_score(&self) -> Option<u64> {
+        (self.games > 0).then_some(self.max_score)
+    }
+
+    /// The share of games that reached each tile, on a board of this side; empty without games.
+    pub fn tile_rates(&self, side: usize) -> TileRates {
+        let tiles = if self.games > 0 { tile_counts(side, &self.exponents) } else { Vec::new() };
+        tiles.iter().map(|tile| (tile.face(), tile.share())).collect()
+    }
+}
+
+impl Extend<GameResult> for Tally {
+    fn extend<T: IntoIterator<Item = GameResult>>(&mut self, results: T) {
+        results.into_iter().for_each(|result| self.add(&result));
+    }
+}
+
+impl From<Finished> for GameResult {
+    fn from(Finished { game, score, moves, max_exponent }: Finished) -> Self {
+        GameResult { game, score, max_exponent, moves }
+    }
 }
 
 /// The 97.5% quantile of Student's distribution, above 0 degrees of freedom.

@@ -5,9 +5,11 @@
 
 mod bench;
 mod completions;
+mod eval;
 mod model;
 mod perft;
 mod play;
+mod train;
 
 use std::io::Write;
 
@@ -36,6 +38,8 @@ macro_rules! commands {
 
 commands! {
     play::Play,
+    train::Train,
+    eval::Eval,
     model::Model,
     bench::Bench,
     perft::Perft,

@@ -1,6 +1,7 @@
 //! `[game]`: which board, which rules; `[network]`: the shape of the value function.
 
 use afterstate_game::Rules;
+use afterstate_network::{self as network, NetworkSpec, SpecError};
 use serde::Serialize;
 use toml::Value;
 
@@ -51,20 +52,47 @@ pub struct Network {
 }
 
 impl Network {
-    pub(super) fn read(doc: &mut Document) -> Self {
+    /// The network on a board of this side.
+    ///
+    /// # Errors
+    /// When a tuple set has no such name or a cell is not on the board; never for a recipe that was
+    /// read from a text.
+    pub fn spec(&self, side: usize) -> Result<NetworkSpec, SpecError> {
+        let tuples = match &self.tuples {
+            Tuples::Named(name) => network::Tuples::named(name)?,
+            Tuples::List(tuples) => {
+                network::Tuples::new(tuples.iter().map(|tuple| tuple.parse()).collect::<Result<_, _>>()?)?
+            }
+        };
+        let tile_values = self.tile_values as usize;
+        let spec = NetworkSpec { side, tuples, tile_values, symmetric: self.symmetric };
+        spec.check().map(|()| spec)
+    }
+
+    pub(super) fn read(doc: &mut Document, side: usize) -> Self {
         let expected =
             r#"the name of a set, such as "4x6", or a list of tuples, such as ["012345", "012456"]"#;
-        let default = Tuples::Named("4x6".to_owned());
+        let default = match side {
+            4 => Tuples::Named("4x6".to_owned()),
+            3 => Tuples::Named("3x3-2x6".to_owned()),
+            _ => Tuples::List(vec!["0123".to_owned()]),
+        };
         let tuples = doc.read("network.tuples", default, expected, |tuples| !tuples.is_empty());
         let tile_values = doc.read("network.tile_values", 16, "16, 17 or 18", |c| (16..=18).contains(c));
-        // The 17 tuples cover all rows, columns and squares, each with its own table.
-        let symmetric = tuples != Tuples::Named("17x4".to_owned());
+        let symmetric = match &tuples {
+            Tuples::Named(name) => network::Tuples::named_symmetric(name).unwrap_or(true),
+            Tuples::List(_) => true,
+        };
         let symmetric = doc.read("network.symmetric", symmetric, "true or false", |_| true);
-        Network { tuples, tile_values, symmetric }
+        let network = Network { tuples, tile_values, symmetric };
+        if let Err(error) = network.spec(side) {
+            doc.impossible("network.tuples", &error.to_string());
+        }
+        network
     }
 }
 
-/// The tuples of a network. Cells and names are checked when the network is built.
+/// The tuples of a network.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Tuples {

@@ -20,6 +20,7 @@ mod document;
 mod error;
 mod game;
 mod learning;
+mod resolve;
 mod running;
 mod shipped;
 mod value;
@@ -78,12 +79,13 @@ impl Recipe {
     /// Resolves a recipe's text; `file` is what errors call it, `name` what it is called unless it says.
     pub fn parse(name: &str, file: &str, text: &str, overrides: &[String]) -> Result<Recipe, RecipeError> {
         let mut doc = Document::parse(file, text, overrides)?;
+        let game = Game::read(&mut doc);
         let recipe = Recipe {
             name: doc.read("name", name.to_owned(), "a text", |_| true),
             description: doc.read("description", String::new(), "a text", |_| true),
             seed: doc.read("seed", 1, "a whole number from 0 to 2^63 - 1", |_| true),
-            game: Game::read(&mut doc),
-            network: Network::read(&mut doc),
+            network: Network::read(&mut doc, game.side),
+            game,
             learning: Learning::read(&mut doc),
             parallel: Parallel::read(&mut doc),
             budget: Budget::read(&mut doc),

@@ -119,7 +119,7 @@ impl Export {
 }
 
 /// Opens a model file, or that of a run directory.
-fn open_model(path: &Path) -> Result<TensorFile, Failure> {
+pub(super) fn open_model(path: &Path) -> Result<TensorFile, Failure> {
     let file = if path.is_dir() { path.join("model.safetensors") } else { path.into() };
     let foreign = match Format::detect(&file).map_err(failure)? {
         Format::Model => return TensorFile::open(&file).map_err(failure),
@@ -132,7 +132,7 @@ fn open_model(path: &Path) -> Result<TensorFile, Failure> {
 }
 
 /// A bad file is bad input; what happens while writing is not.
-fn failure(error: FileError) -> Failure {
+pub(super) fn failure(error: FileError) -> Failure {
     match error.problem {
         Problem::DiskFull(_) => Failure::other(error, "make room, or write to another disk"),
         Problem::Write(_) => Failure::other(error, "is there such a directory, and may you write there?"),
@@ -153,7 +153,7 @@ fn summary(spec: &NetworkSpec) -> String {
 }
 
 /// A number with commas between thousands.
-fn thousands(number: u64) -> String {
+pub(super) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {

@@ -1,0 +1,144 @@
+//! How a run goes, on stderr: a bar on a terminal, a line now and then elsewhere.
+
+use std::{
+    io::{Write, stderr},
+    time::{Duration, Instant},
+};
+
+use afterstate_lab::{
+    log::{EvalLine, LogLine},
+    run::{Observer, RunError, Status},
+    stats::Tally,
+};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::tiles;
+use crate::commands::model::thousands;
+
+/// The time between plain lines.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// The length of the bar in steps.
+const STEPS: u64 = 1000;
+
+/// The display of a run.
+pub(super) struct Display {
+    /// None where there is no terminal.
+    bar: Option<ProgressBar>,
+    line: Option<Instant>,
+}
+
+impl Display {
+    pub(super) fn new(plain: bool) -> Self {
+        let bar = || {
+            let bar = ProgressBar::new(STEPS);
+            let style = ProgressStyle::with_template("{bar:40.cyan} {percent:>3}%  {prefix}\n{msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━━─"));
+            bar
+        };
+        Display { bar: (!plain).then(bar), line: None }
+    }
+
+    /// Removes the bar.
+    pub(super) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// A line that stays.
+    fn print(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            // Training goes on even when nobody can be told.
+            None => {
+                let _ = writeln!(stderr(), "{text}");
+            }
+        }
+    }
+
+    /// Text beside the bar that does not stay.
+    fn say(&self, text: String) {
+        if let Some(bar) = &self.bar {
+            bar.set_prefix(text);
+        }
+    }
+}
+
+impl Observer for Display {
+    fn training(&mut self, status: &Status) {
+        let Some(bar) = &self.bar else { return };
+        bar.set_position((STEPS as f64 * status.share) as u64);
+        bar.set_prefix(format!("{} left", duration(status.seconds_left)));
+        let recent = &status.recent;
+        let mut text = format!(
+            "{} actions · {} games · {:.2} M moves/s",
+            thousands(status.progress.actions),
+            thousands(status.progress.episodes),
+            status.moves_per_second / 1e6
+        );
+        if let (Some(mean), Some(max)) = (recent.mean_score(), recent.max_score()) {
+            text += &format!(
+                "\nlast {} games: mean {}, max {} · {}",
+                thousands(recent.games()),
+                thousands(mean as u64),
+                thousands(max),
+                tiles(&recent.tile_rates(4))
+            );
+        }
+        bar.set_message(text);
+    }
+
+    fn logged(&mut self, line: &LogLine) {
+        let due = self.line.is_none_or(|before| before.elapsed() >= PLAIN_EVERY) || line.budget_share >= 1.0;
+        if self.bar.is_some() || !due {
+            return;
+        }
+        self.line = Some(Instant::now());
+        let mut text = format!(
+            "{:>5.1}%  {} actions  {} games  {:.2} M moves/s",
+            100.0 * line.budget_share,
+            thousands(line.actions),
+            thousands(line.episodes),
+            line.moves_per_second / 1e6
+        );
+        if let (Some(mean), Some(max)) = (line.mean_score, line.max_score) {
+            text += &format!("  mean {}  max {}", thousands(mean as u64), thousands(max));
+            text += &format!("  {}", tiles(&line.tiles));
+        }
+        self.print(&text);
+    }
+
+    fn evaluating(&mut self, ended: &Tally, games: u64) {
+        let mean = ended.mean_score().unwrap_or_default();
+        self.say(format!("evaluating: {} of {games} games, mean {mean:.0}", ended.games()));
+    }
+
+    fn evaluated(&mut self, line: &EvalLine) {
+        self.print(&format!(
+            "evaluation after {} actions: mean {} ± {}, {}",
+            thousands(line.actions),
+            thousands(line.report.score.mean as u64),
+            thousands(line.report.score.ci95.unwrap_or_default() as u64),
+            tiles(&line.report.tiles)
+        ));
+    }
+
+    fn saving(&mut self) {
+        self.say("saving".to_owned());
+    }
+
+    fn warning(&mut self, error: &RunError) {
+        self.print(&format!("warning: {error}; training goes on"));
+    }
+}
+
+/// Seconds in the largest fitting units.
+fn duration(seconds: f64) -> String {
+    let seconds = seconds.min(1e9) as u64;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s} s"),
+        (0, m, s) => format!("{m} min {s:02} s"),
+        (h, m, _) => format!("{h} h {m:02} min"),
+    }
+}

@@ -1,0 +1,288 @@
+//! `afterstate train`.
+
+mod display;
+
+use std::{
+    io::{IsTerminal, Write, stderr},
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use afterstate_lab::{
+    recipe::{Recipe, RecipeError, shipped},
+    run::{Directory, Outcome, Plan, Run, RunError},
+};
+use afterstate_network::MemoryError;
+use clap::Args;
+use serde_json::{Value, json};
+use signal_hook::{
+    consts::{SIGINT, SIGTERM},
+    flag,
+};
+
+use super::{
+    eval::{bytes, percent},
+    model::{failure as file_failure, thousands},
+};
+use crate::error::Failure;
+use display::Display;
+
+/// The exit code after a second signal.
+const STOPPED_AT_ONCE: i32 = 130;
+
+/// Train a network by a recipe
+///
+/// A recipe says which network learns which game, how, and for how long; `--list` shows those that come with
+/// the program, docs/recipes.md explains every key. All that comes of it is in the directory of the run:
+/// recipe.toml, log.jsonl, eval.jsonl, curve.svg, model.safetensors, checkpoint.
+///
+/// Ctrl-C (or SIGTERM) saves and stops, with exit code 0; a second one stops at once, with exit code 130.
+/// `--resume` goes on where the run was. With one thread, the same seed gives the same model, bit for bit, in
+/// one go or resumed.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    afterstate train quick                                  a good player in about a minute\n  \
+    afterstate train quick --resume                         go on after an interruption\n  \
+    afterstate train reference/4x6-tc --set budget.episodes=40000 --out runs/tc\n  \
+    afterstate train mine.toml --seed 7 --threads 1\n  \
+    afterstate train reference/8x6-tc --dry-run             what it would do, and the memory it takes")]
+pub(crate) struct Train {
+    /// The name of a shipped recipe, a recipe file, or the directory of a run to resume
+    #[arg(required_unless_present = "list")]
+    recipe: Option<String>,
+    /// Change a key of the recipe, such as learning.lambda=0.5; may be given often
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// The number of threads, 0 for all cores [the recipe's]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// The seed of all games [the recipe's]
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// The directory of the run [runs/NAME]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Go on where the run was interrupted, or begin it
+    #[arg(long)]
+    resume: bool,
+    /// Show the whole recipe, the number of weights and the memory, and stop
+    #[arg(long)]
+    dry_run: bool,
+    /// List the recipes that come with the program
+    #[arg(long, conflicts_with = "recipe")]
+    list: bool,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
+}
+
+impl Train {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let Some(name) = &self.recipe else {
+            return list(self.json, out);
+        };
+        let (directory, recipe) = self.resolve(name).map_err(failure)?;
+        let plan = Plan::of(&recipe).map_err(|error| failure(error.into()))?;
+        if self.dry_run {
+            return dry_run(&recipe, &plan, self.json, out);
+        }
+        let plain = !stderr().is_terminal();
+        let run = if self.resume { Run::resume(directory, recipe) } else { Run::start(directory, recipe) };
+        let run = run.map_err(failure)?;
+        let _ = writeln!(stderr(), "{}", headline(&run, &plan));
+        let stop = stop_signal()?;
+        let directory = run.directory().clone();
+        let mut display = Display::new(plain);
+        let outcome = run.train(&stop, &mut display);
+        display.finish();
+        let outcome = outcome.map_err(failure)?;
+        if self.json {
+            return Ok(writeln!(out, "{}", as_json(&directory, &plan, &outcome))?);
+        }
+        self.summary(name, &directory, &outcome, out)
+    }
+
+    /// The directory of the run, and the recipe: of a run that is resumed, the one stored there.
+    fn resolve(&self, name: &str) -> Result<(Directory, Recipe), RunError> {
+        let mut overrides = self.set.clone();
+        overrides.extend(self.threads.map(|threads| format!("parallel.threads={threads}")));
+        overrides.extend(self.seed.map(|seed| format!("seed={seed}")));
+        let named_run = Directory::new(name);
+        if self.resume
+            && self.out.is_none()
+            && let Some(recipe) = Run::stored_recipe(&named_run, &overrides)?
+        {
+            return Ok((named_run, recipe));
+        }
+        let recipe = Recipe::load(name, &overrides)?;
+        let directory = match &self.out {
+            Some(path) => Directory::new(path),
+            None => Directory::default_for(&recipe)?,
+        };
+        let stored = if self.resume { Run::stored_recipe(&directory, &overrides)? } else { None };
+        Ok((directory, stored.unwrap_or(recipe)))
+    }
+
+    fn summary(
+        &self,
+        name: &str,
+        directory: &Directory,
+        outcome: &Outcome,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let path = directory.path().display();
+        let progress = outcome.progress;
+        let what = if outcome.finished { "trained" } else { "stopped and saved" };
+        let (actions, episodes) = (thousands(progress.actions), thousands(progress.episodes));
+        writeln!(out, "{what}: {actions} actions, {episodes} games, {:.1} s", progress.seconds)?;
+        if let Some(line) = &outcome.evaluation {
+            writeln!(
+                out,
+                "greedy play, {} games: mean {:.0}, {}",
+                line.report.games,
+                line.report.score.mean,
+                tiles(&line.report.tiles)
+            )?;
+        }
+        writeln!(out, "  model   {}", directory.model().display())?;
+        writeln!(out, "  curve   {}", directory.curve().display())?;
+        if outcome.finished {
+            writeln!(out, "next: afterstate eval {path}")?;
+        } else {
+            let place =
+                self.out.as_ref().map(|path| format!(" --out {}", path.display())).unwrap_or_default();
+            writeln!(out, "next: afterstate train {name}{place} --resume")?;
+        }
+        Ok(())
+    }
+}
+
+/// Tile rates in a few words.
+fn tiles(rates: &afterstate_lab::stats::TileRates) -> String {
+    let seen: Vec<_> = rates.iter().filter(|(_, rate)| **rate > 0.0).collect();
+    let last = &seen[seen.len().saturating_sub(4)..];
+    last.iter().map(|(tile, rate)| format!("{tile}: {}", percent(**rate))).collect::<Vec<_>>().join(", ")
+}
+
+/// What is about to happen, and the memory that it takes.
+fn headline(run: &Run, plan: &Plan) -> String {
+    let recipe = run.recipe();
+    let verb = if run.is_resumed() { "resuming" } else { "training" };
+    let threads = recipe.parallel.threads;
+    format!(
+        "{verb} {} in {}: {} weights, {threads} thread{}, {}",
+        recipe.name,
+        run.directory().path().display(),
+        thousands(plan.weights),
+        if threads == 1 { "" } else { "s" },
+        memory(plan),
+    )
+}
+
+fn memory(plan: &Plan) -> String {
+    let available = match plan.available {
+        Some(available) if plan.fits() => format!("fits into the {} available", bytes(available)),
+        Some(available) => format!("more than the {} available", bytes(available)),
+        None => "what is available is not known".to_owned(),
+    };
+    format!(
+        "{} of memory ({} without learning state), {available}",
+        bytes(plan.bytes),
+        bytes(plan.model_bytes)
+    )
+}
+
+fn dry_run(recipe: &Recipe, plan: &Plan, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let toml = recipe.to_toml().map_err(|error| failure(error.into()))?;
+    if json {
+        let answer = json!({
+            "name": recipe.name,
+            "recipe": recipe,
+            "weights": plan.weights,
+            "bytes": plan.bytes,
+            "model_bytes": plan.model_bytes,
+            "available_bytes": plan.available,
+            "fits": plan.fits(),
+            "threads": recipe.parallel.thread_count(),
+        });
+        return Ok(writeln!(out, "{answer}")?);
+    }
+    writeln!(out, "{toml}")?;
+    writeln!(out, "# weights: {}", thousands(plan.weights))?;
+    Ok(writeln!(out, "# {}", memory(plan))?)
+}
+
+fn list(json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut entries = Vec::new();
+    for shipped in shipped() {
+        let recipe = shipped.recipe(&[]).map_err(|error| failure(error.into()))?;
+        if json {
+            entries.push(json!({ "name": shipped.name, "description": recipe.description }));
+        } else {
+            writeln!(out, "{:<20} {}", shipped.name, recipe.description)?;
+        }
+    }
+    if json {
+        writeln!(out, "{}", Value::from(entries))?;
+    }
+    Ok(())
+}
+
+fn as_json(directory: &Directory, plan: &Plan, outcome: &Outcome) -> Value {
+    let progress = outcome.progress;
+    json!({
+        "run": directory.path(),
+        "model": directory.model(),
+        "finished": outcome.finished,
+        "weights": plan.weights,
+        "bytes": plan.bytes,
+        "actions": progress.actions,
+        "episodes": progress.episodes,
+        "seconds": progress.seconds,
+        "moves_per_second": progress.actions as f64 / progress.seconds.max(1e-9),
+        "evaluation": outcome.evaluation,
+    })
+}
+
+/// Set by the first SIGINT or SIGTERM; the second one ends the process.
+fn stop_signal() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, STOPPED_AT_ONCE, Arc::clone(&stop))?;
+        flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
+}
+
+/// Says what may help.
+fn failure(error: RunError) -> Failure {
+    match error {
+        RunError::File(error) => file_failure(error),
+        RunError::Exists(_) => {
+            Failure::input(error, "`--resume` goes on with it, `--out DIR` runs in another directory")
+        }
+        RunError::Busy(_) => Failure::input(error, "wait for it, or give another directory with `--out`"),
+        RunError::Name(_) => Failure::input(error, "give a directory with `--out`"),
+        RunError::Changed(_) => Failure::input(
+            error,
+            "only budget, evaluation, checkpoint and log may change; `--out DIR` begins another run",
+        ),
+        RunError::Extended(_) => Failure::input(error, "begin another run, with the larger budget"),
+        RunError::Recipe(RecipeError::NotFound { .. }) => {
+            Failure::input(error, "`afterstate train --list` shows the recipes")
+        }
+        RunError::Recipe(_) | RunError::Spec(_) => {
+            Failure::input(error, "docs/recipes.md explains every key")
+        }
+        RunError::Memory(MemoryError::TooLarge { .. }) | RunError::Network(_) => {
+            Failure::input(error, "choose a smaller network.tuples, or a machine with more memory")
+        }
+        RunError::Checkpoint { .. } | RunError::Trainer(_) => {
+            Failure::input(error, "`--out DIR` begins another run")
+        }
+        RunError::Directory { .. } => Failure::input(error, "give another directory with `--out`"),
+        RunError::Log(_) | RunError::Curve(_) | RunError::Memory(_) => {
+            Failure::other(error, "is there room on the disk, and may you write there?")
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Greedy evaluation: numbered games, on any number of threads, with the same result for all of them.
+//!
+//! A game depends on the network, the seed and its number alone. The threads take the numbers from
+//! one counter; in each of them a few games take turns, move by move, so that the memory accesses of
+//! one are under way while the others compute.
+
+use std::sync::{
+    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    mpsc::{Sender, channel},
+};
+
+use afterstate_game::Rules;
+use afterstate_network::{GreedyGame, Isa, Kernel, Level, Network, dispatch};
+
+use crate::stats::GameResult;
+
+/// The seed of evaluations unless another one is asked for. It differs from that of training, and
+/// evaluations of different models play the same games.
+pub const SEED: u64 = 2048;
+
+/// Games that take turns in one thread.
+const GAMES_PER_THREAD: usize = 4;
+
+/// Moves between two reports of a thread: some milliseconds.
+const CHUNK: u64 = 1 << 15;
+
+/// Which games to play.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Games {
+    /// The rules.
+    pub rules: Rules,
+    /// The seed of all games.
+    pub seed: u64,
+    /// The number of games, numbered from 0.
+    pub count: u64,
+}
+
+/// Lets a network play greedily, and gives the results by number. `watch` sees the games as they end, short
+/// ones first; when it returns `false`, play stops and there is no result.
+pub fn evaluate(
+    network: &Network,
+    games: Games,
+    threads: usize,
+    watch: impl FnMut(&[GameResult]) -> bool,
+) -> Option<Vec<GameResult>> {
+    match network.spec().side {
+        4 => with_side::<4>(network, games, threads, watch),
+        3 => with_side::<3>(network, games, threads, watch),
+        _ => with_side::<2>(network, games, threads, watch),
+    }
+}
+
+fn with_side<const N: usize>(
+    network: &Network,
+    games: Games,
+    threads: usize,
+    mut watch: impl FnMut(&[GameResult]) -> bool,
+) -> Option<Vec<GameResult>> {
+    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let shared = Shared { network, games, next: &next, stop: &stop };
+    let mut results = Vec::new();
+    std::thread::scope(|scope| {
+        let (sender, receiver) = channel();
+        for _ in 0..threads.max(1) {
+            let sender = sender.clone();
+            scope.spawn(move || shared.play::<N>(&sender));
+        }
+        drop(sender);
+        for finished in receiver {
+            results.extend_from_slice(&finished);
+            if !watch(&finished) {
+                stop.store(true, Relaxed);
+            }
+        }
+    });
+    results.sort_unstable_by_key(|result| result.game);
+    (results.len() as u64 == games.count).then_some(results)
+}
+
+/// What the threads share.
+#[derive(Clone, Copy)]
+struct Shared<'a> {
+    network: &'a Network,
+    games: Games,
+    next: &'a AtomicU64,
+    stop: &'a AtomicBool,
+}
+
+impl Shared<'_> {
+    fn next_number(&self) -> Option<u64> {
+        let number = self.next.fetch_add(1, Relaxed);
+        (number < self.games.count).then_some(number)
+    }
+
+    /// Plays until there are no more games, telling of those that ended.
+    fn play<const N: usize>(&self, sender: &Sender<Vec<GameResult>>) {
+        let start = |number| GreedyGame::<N>::new(self.network, &self.games.rules, self.games.seed, number);
+        let numbers = std::iter::from_fn(|| self.next_number());
+        let mut playing: Vec<_> = numbers.take(GAMES_PER_THREAD).map(start).collect();
+        let level = Level::best();
+        while !playing.is_empty() && !self.stop.load(Relaxed) {
+            let finished = dispatch(level, Chunk { shared: self, playing: &mut playing });
+            if sender.send(finished).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// The hot loop of evaluation: so many moves, by the thread's games in turn.
+struct Chunk<'a, const N: usize> {
+    shared: &'a Shared<'a>,
+    playing: &'a mut Vec<GreedyGame<N>>,
+}
+
+impl<const N: usize> Kernel for Chunk<'_, N> {
+    type Output = Vec<GameResult>;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) -> Vec<GameResult> {
+        let Chunk { shared, playing } = self;
+        let Shared { network, games: Games { rules, seed, .. }, .. } = *shared;
+        let mut finished = Vec::new();
+        let mut moves = 0;
+        // SAFETY: inside a kernel, as all below.
+        playing.iter_mut().for_each(|game| unsafe { game.prepare::<I>(network) });
+        while moves < CHUNK && !playing.is_empty() {
+            let mut turn = 0;
+            while turn < playing.len() {
+                let game = &mut playing[turn];
+                // SAFETY: inside a kernel; the game was prepared with this network.
+                let (afterstate, reward, _) = unsafe { game.choose::<I>(network) };
+                game.advance(&rules, afterstate, reward);
+                moves += 1;
+                if game.is_over() {
+                    finished.push(game.finished().into());
+                    match shared.next_number() {
+                        Some(number) => game.restart(&rules, seed, number),
+                        None => {
+                            playing.swap_remove(turn);
+                            continue;
+                        }
+                    }
+                }
+                // SAFETY: inside a kernel.
+                unsafe { game.prepare::<I>(network) };
+                turn += 1;
+            }
+        }
+        finished
+    }
+}

@@ -1,0 +1,116 @@
+//! Checkpoints: one safetensors file with V, E and A in the order of the paper's Eq. 3, and the state of
+//! everything else in its metadata.
+
+use std::{collections::BTreeMap, path::Path};
+
+use afterstate_learning::{Progress, Trainer, TrainerState};
+use afterstate_network::{
+    Network,
+    file::{
+        FileError, ModelInfo, metadata,
+        safetensors::{self, Tensor, TensorFile},
+    },
+};
+use serde::{Deserialize, Serialize};
+
+use super::RunError;
+use crate::{
+    recipe::{Recipe, RecipeError},
+    stats::Tally,
+};
+
+/// The metadata key of the state.
+const STATE: &str = "state";
+
+/// All of a run that is not a weight.
+#[derive(Serialize, Deserialize)]
+pub(super) struct State {
+    pub(super) trainer: TrainerState,
+    /// Where the last line of the log was written.
+    pub(super) logged: Progress,
+    /// The games since.
+    pub(super) tally: Tally,
+}
+
+/// What a model file says of where its weights come from: nothing in it depends on time or place.
+fn origin(recipe: &Recipe, progress: Progress) -> Result<BTreeMap<String, String>, RecipeError> {
+    let entries = [
+        ("afterstate", env!("CARGO_PKG_VERSION").to_owned()),
+        ("recipe", recipe.origin()?),
+        ("seed", recipe.seed.to_string()),
+        ("actions", progress.actions.to_string()),
+        ("episodes", progress.episodes.to_string()),
+    ];
+    Ok(entries.map(|(key, value)| (key.to_owned(), value)).into())
+}
+
+/// Writes the network alone.
+pub(super) fn save_model(
+    path: &Path,
+    network: &Network,
+    recipe: &Recipe,
+    progress: Progress,
+) -> Result<(), RunError> {
+    Ok(network.save(path, &origin(recipe, progress)?)?)
+}
+
+/// Writes a checkpoint, whole or not at all.
+pub(super) fn save(
+    path: &Path,
+    network: &Network,
+    recipe: &Recipe,
+    trainer: &Trainer<'_>,
+    state: &State,
+) -> Result<(), RunError> {
+    let mut extra = origin(recipe, state.trainer.progress)?;
+    let text = serde_json::to_string(state).map_err(|error| unusable(path, error))?;
+    extra.insert(STATE.to_owned(), text);
+    let tensors = network.tensors().chain(sums(network, trainer));
+    Ok(safetensors::write(path, &metadata(network.spec(), &extra), tensors)?)
+}
+
+/// E and A, if there are any.
+fn sums<'a>(network: &'a Network, trainer: &'a Trainer<'_>) -> impl Iterator<Item = Tensor<'a>> {
+    let tuples = network.spec().tuples.as_slice();
+    trainer.temporal_coherence().into_iter().flat_map(move |coherence| {
+        tuples.iter().enumerate().flat_map(move |(i, tuple)| {
+            let len = network.spec().table_len(tuple);
+            let positions = || network.layout().positions(i);
+            [
+                Tensor::new(format!("E.{i}"), len, positions().map(move |p| coherence.sums(p).0)),
+                Tensor::new(format!("A.{i}"), len, positions().map(move |p| coherence.sums(p).1)),
+            ]
+        })
+    })
+}
+
+/// Takes everything from a checkpoint.
+pub(super) fn load(path: &Path, network: &Network, trainer: &mut Trainer<'_>) -> Result<State, RunError> {
+    let file = TensorFile::open(path)?;
+    network.fill(&file)?;
+    restore_sums(&file, network, trainer)?;
+    let text =
+        file.metadata().get(STATE).ok_or_else(|| unusable(path, "it holds a network, but no state"))?;
+    let state: State = serde_json::from_str(text).map_err(|error| unusable(path, error))?;
+    trainer.restore(&state.trainer)?;
+    Ok(state)
+}
+
+fn restore_sums(file: &TensorFile, network: &Network, trainer: &Trainer<'_>) -> Result<(), RunError> {
+    let Some(coherence) = trainer.temporal_coherence() else { return Ok(()) };
+    if !ModelInfo::of(file)?.has_coherence {
+        return Err(unusable(file.path(), "it holds no E and A, the learning state of TC"));
+    }
+    for i in 0..network.spec().tuples.as_slice().len() {
+        let tensor = |kind: &str| -> Result<_, FileError> { file.tensor(&format!("{kind}.{i}")) };
+        let sums = tensor("E")?.iter().zip(tensor("A")?.iter());
+        for (position, (e, a)) in network.layout().positions(i).zip(sums) {
+            coherence.set_sums(position, e, a);
+        }
+    }
+    Ok(())
+}
+
+fn unusable(path: &Path, problem: impl ToString) -> RunError {
+    RunError::Checkpoint { path: path.to_owned(), problem: problem.to_string() }
+}

@@ -1,0 +1,318 @@
+//! Runs: a recipe carried out in a directory, which holds all that comes of it.
+//!
+//! | file | content |
+//! | --- | --- |
+//! | `recipe.toml` | the recipe with every default filled in |
+//! | `log.jsonl` | a [`LogLine`](crate::log::LogLine) at intervals |
+//! | `eval.jsonl` | an [`EvalLine`](crate::log::EvalLine) for each evaluation |
+//! | `curve.svg` | the learning curve |
+//! | `model.safetensors` | the network as of the last checkpoint |
+//! | `checkpoint/state.safetensors` | all that is needed to go on: V, E, A, games, random streams, counters |
+//!
+//! A checkpoint is one file, which takes the place of the one before it in a single rename: a process
+//! that is killed at any instant leaves a whole one. With one thread, a run that was interrupted
+//! and resumed gives the same model file, bit for bit, as one that was not.
+
+mod checkpoint;
+mod plan;
+mod recorder;
+mod session;
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Component, Path, PathBuf},
+    sync::atomic::AtomicBool,
+};
+
+use afterstate_learning::{Progress, TrainerError};
+use afterstate_network::{MemoryError, Network, NetworkError, SpecError, file::FileError};
+
+use crate::{
+    curve::CurveError,
+    log::{EvalLine, LogError, LogLine},
+    recipe::{Recipe, RecipeError},
+    stats::Tally,
+};
+pub use plan::Plan;
+
+/// Why a run cannot begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The directory already holds a run.
+    #[error("{} already holds a run", .0.display())]
+    Exists(PathBuf),
+    /// Another process is at work in the directory.
+    #[error("another process is training in {}", .0.display())]
+    Busy(PathBuf),
+    /// The recipe's name cannot be that of a directory.
+    #[error("`{0}` cannot be the name of a directory of runs")]
+    Name(String),
+    /// A resumed run was told to learn something else.
+    #[error("`{0}` cannot be changed when a run is resumed")]
+    Changed(&'static str),
+    /// A run that ended after a number of games was told to play more.
+    #[error("a run that has played all {0} games of its budget cannot play more")]
+    Extended(u64),
+    /// The checkpoint is not one of this run.
+    #[error("{}: the checkpoint cannot be used: {problem}", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The directory cannot be made or used.
+    #[error("cannot use the directory {}: {source}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The recipe cannot be used.
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+    /// The recipe describes no network.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// The network cannot be made.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// There is not enough memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// The trainer cannot be made.
+    #[error(transparent)]
+    Trainer(#[from] TrainerError),
+    /// A model, checkpoint or recipe cannot be written or read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A log cannot be written or read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The curve cannot be drawn.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
+}
+
+/// Where the files of a run are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Directory(PathBuf);
+
+impl Directory {
+    /// The directory at a path.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Directory(path.into())
+    }
+
+    /// The directory where a recipe runs unless another one is given: `runs/NAME`.
+    ///
+    /// # Errors
+    /// When the name leads elsewhere.
+    pub fn default_for(recipe: &Recipe) -> Result<Self, RunError> {
+        let name = Path::new(&recipe.name);
+        let inside = name.components().all(|part| matches!(part, Component::Normal(_)));
+        if recipe.name.is_empty() || !inside {
+            return Err(RunError::Name(recipe.name.clone()));
+        }
+        Ok(Directory(Path::new("runs").join(name)))
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// `recipe.toml`.
+    pub fn recipe(&self) -> PathBuf {
+        self.0.join("recipe.toml")
+    }
+
+    /// `log.jsonl`.
+    pub fn log(&self) -> PathBuf {
+        self.0.join("log.jsonl")
+    }
+
+    /// `eval.jsonl`.
+    pub fn evaluations(&self) -> PathBuf {
+        self.0.join("eval.jsonl")
+    }
+
+    /// `curve.svg`.
+    pub fn curve(&self) -> PathBuf {
+        self.0.join("curve.svg")
+    }
+
+    /// `model.safetensors`.
+    pub fn model(&self) -> PathBuf {
+        self.0.join("model.safetensors")
+    }
+
+    /// `checkpoint/state.safetensors`.
+    pub fn checkpoint(&self) -> PathBuf {
+        self.0.join("checkpoint").join("state.safetensors")
+    }
+
+    /// Whether there is a run in it.
+    pub fn holds_run(&self) -> bool {
+        self.recipe().exists()
+    }
+
+    /// Makes the directory, and keeps other processes out as long as the file is open.
+    fn lock(&self) -> Result<File, RunError> {
+        let lock = || {
+            let checkpoint = self.0.join("checkpoint");
+            fs::create_dir_all(&checkpoint)?;
+            File::create(checkpoint.join("lock"))
+        };
+        let file = lock().map_err(|source| RunError::Directory { path: self.0.clone(), source })?;
+        match file.try_lock() {
+            Err(fs::TryLockError::WouldBlock) => Err(RunError::Busy(self.0.clone())),
+            // Where the file system has no locks, nobody can be kept out.
+            Ok(()) | Err(fs::TryLockError::Error(_)) => Ok(file),
+        }
+    }
+}
+
+/// Is told how a run goes.
+#[allow(unused_variables, reason = "an observer need not look at everything")]
+pub trait Observer {
+    /// Training goes on; some times a second.
+    fn training(&mut self, status: &Status) {}
+    /// A line was added to the log.
+    fn logged(&mut self, line: &LogLine) {}
+    /// An evaluation goes on: the games that have ended, of how many.
+    fn evaluating(&mut self, ended: &Tally, games: u64) {}
+    /// An evaluation was added to `eval.jsonl`.
+    fn evaluated(&mut self, line: &EvalLine) {}
+    /// A checkpoint is about to be written.
+    fn saving(&mut self) {}
+    /// Something failed that training survives, such as a checkpoint on a full disk.
+    fn warning(&mut self, error: &RunError) {}
+}
+
+/// Nobody looks.
+impl Observer for () {}
+
+/// How training goes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Status {
+    /// How far it has come.
+    pub progress: Progress,
+    /// The share of the budget that is used, from 0 to 1.
+    pub share: f64,
+    /// The seconds of training that the rest takes at the present speed.
+    pub seconds_left: f64,
+    /// The present speed.
+    pub moves_per_second: f64,
+    /// The last games.
+    pub recent: Tally,
+}
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// Whether the budget is used up; otherwise it was stopped, and can be resumed.
+    pub finished: bool,
+    /// How far it came.
+    pub progress: Progress,
+    /// The last evaluation, if there was any.
+    pub evaluation: Option<EvalLine>,
+}
+
+/// A run that is ready to go.
+pub struct Run {
+    directory: Directory,
+    recipe: Recipe,
+    network: Network,
+    resumed: bool,
+    _lock: File,
+}
+
+impl Run {
+    /// Prepares a new run.
+    ///
+    /// # Errors
+    /// When the directory holds a run or cannot be used, or there is not enough memory.
+    pub fn start(directory: Directory, recipe: Recipe) -> Result<Self, RunError> {
+        Plan::of(&recipe)?.check()?;
+        if directory.holds_run() {
+            return Err(RunError::Exists(directory.0));
+        }
+        let lock = directory.lock()?;
+        Run::prepare(directory, recipe, lock)
+    }
+
+    /// Prepares to go on with a run, or to begin it when it was stopped before its first
+    /// checkpoint. Of the stored recipe only budget, evaluation, checkpoints and log may change.
+    ///
+    /// # Errors
+    /// When something else has changed, the directory cannot be used, or there is not enough memory.
+    pub fn resume(directory: Directory, recipe: Recipe) -> Result<Self, RunError> {
+        Plan::of(&recipe)?.check()?;
+        let lock = directory.lock()?;
+        if let Some(stored) = Run::stored_recipe(&directory, &[])? {
+            check_unchanged(&stored, &recipe)?;
+        }
+        Run::prepare(directory, recipe, lock)
+    }
+
+    /// The recipe of the run in a directory, with overrides `KEY=VALUE`; `None` when there is no run.
+    ///
+    /// # Errors
+    /// When it is damaged, or an override is wrong.
+    pub fn stored_recipe(directory: &Directory, overrides: &[String]) -> Result<Option<Recipe>, RunError> {
+        if !directory.holds_run() {
+            return Ok(None);
+        }
+        Ok(Some(Recipe::load(&directory.recipe().to_string_lossy(), overrides)?))
+    }
+
+    fn prepare(directory: Directory, mut recipe: Recipe, lock: File) -> Result<Self, RunError> {
+        let network = Network::new(recipe.network.spec(recipe.game.side)?)?;
+        recipe.parallel.threads = recipe.parallel.thread_count();
+        let resumed = directory.checkpoint().exists();
+        Ok(Run { directory, recipe, network, resumed, _lock: lock })
+    }
+
+    /// Its directory.
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Its recipe.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// Whether it goes on from a checkpoint.
+    pub fn is_resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// Trains until the budget is used up or `stop` is set, and saves.
+    ///
+    /// # Errors
+    /// When the checkpoint cannot be used, or the last one cannot be written; the one before it is
+    /// then still there.
+    pub fn train(self, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
+        session::train(&self, stop, observer)
+    }
+}
+
+/// Checks that a resumed run learns what it learned before.
+fn check_unchanged(stored: &Recipe, recipe: &Recipe) -> Result<(), RunError> {
+    let changed = [
+        ("seed", stored.seed != recipe.seed),
+        ("game", stored.game != recipe.game),
+        ("network", stored.network != recipe.network),
+        ("learning", stored.learning != recipe.learning),
+        ("parallel.threads", stored.parallel.thread_count() != recipe.parallel.thread_count()),
+        ("parallel.mode", stored.parallel.mode != recipe.parallel.mode),
+    ];
+    match changed.into_iter().find(|(_, changed)| *changed) {
+        Some((key, _)) => Err(RunError::Changed(key)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,48 @@
+//! What a run will need, before it begins.
+
+use afterstate_network::{Layout, MemoryError, SpecError, available_memory};
+
+use crate::recipe::Recipe;
+
+/// The memory that training needs, and the memory there is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plan {
+    /// The number of weights.
+    pub weights: u64,
+    /// The bytes of the weights.
+    pub model_bytes: u64,
+    /// The bytes of the weights and of what the step size remembers of each.
+    pub bytes: u64,
+    /// The bytes that can be had; `None` where the system does not tell.
+    pub available: Option<u64>,
+}
+
+impl Plan {
+    /// The needs of a recipe.
+    ///
+    /// # Errors
+    /// When it describes no network.
+    pub fn of(recipe: &Recipe) -> Result<Self, SpecError> {
+        let spec = recipe.network.spec(recipe.game.side)?;
+        let positions = Layout::new(&spec).len();
+        let model_bytes = positions * size_of::<f32>() as u64;
+        let learning_bytes = positions * recipe.learning.step_size_spec().bytes_per_weight();
+        let bytes = model_bytes + learning_bytes;
+        Ok(Plan { weights: spec.weights(), model_bytes, bytes, available: available_memory() })
+    }
+
+    /// Whether there is enough memory, as far as one can tell.
+    pub fn fits(&self) -> bool {
+        self.available.is_none_or(|available| self.bytes <= available)
+    }
+
+    /// Refuses what does not fit, with the figures.
+    pub(super) fn check(&self) -> Result<(), MemoryError> {
+        match self.available {
+            Some(available) if !self.fits() => {
+                Err(MemoryError::TooLarge { what: "training".to_owned(), needed: self.bytes, available })
+            }
+            _ => Ok(()),
+        }
+    }
+}

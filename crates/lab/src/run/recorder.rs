@@ -1,0 +1,184 @@
+//! What a run writes down as it goes: log, evaluations, curve.
+
+use std::{
+    collections::VecDeque,
+    io::Write,
+    time::{Duration, Instant},
+};
+
+use afterstate_learning::Progress;
+use afterstate_network::{Finished, file::atomic::write_atomically};
+
+use super::{Directory, Observer, RunError, Status};
+use crate::{
+    curve,
+    log::{EvalLine, JsonLines, LogLine, Rate},
+    recipe::{Log, Recipe, StepSize},
+    stats::{GameResult, Tally},
+};
+
+/// How often the observer is told of progress.
+const REPORT: Duration = Duration::from_millis(100);
+
+/// The games that the present strength is judged by.
+const RECENT_GAMES: usize = 1000;
+
+/// The time that the present speed is measured over.
+const RECENT_SECONDS: f64 = 5.0;
+
+/// The written record of a run.
+pub(super) struct Recorder<'a> {
+    directory: &'a Directory,
+    recipe: &'a Recipe,
+    log: JsonLines<LogLine>,
+    lines: Vec<LogLine>,
+    eval: JsonLines<EvalLine>,
+    evaluations: Vec<EvalLine>,
+    /// Where the last line of the log was written.
+    pub(super) logged: Progress,
+    /// The games since.
+    pub(super) tally: Tally,
+    games: VecDeque<GameResult>,
+    /// Where training was at recent reports, the latest one last.
+    reports: VecDeque<Progress>,
+    reported: Instant,
+}
+
+impl<'a> Recorder<'a> {
+    /// Goes on with the record of a run; what was written after `progress` is cut off.
+    pub(super) fn open(
+        directory: &'a Directory,
+        recipe: &'a Recipe,
+        progress: Progress,
+        logged: Progress,
+        tally: Tally,
+    ) -> Result<Self, RunError> {
+        let actions = progress.actions;
+        let (log, lines) =
+            JsonLines::resume(&directory.log(), |line: &LogLine| line.actions <= logged.actions)?;
+        let (eval, evaluations) =
+            JsonLines::resume(&directory.evaluations(), |line: &EvalLine| line.actions <= actions)?;
+        let (games, reports) = (VecDeque::new(), VecDeque::from([progress]));
+        let reported = Instant::now();
+        Ok(Recorder {
+            directory,
+            recipe,
+            log,
+            lines,
+            eval,
+            evaluations,
+            logged,
+            tally,
+            games,
+            reports,
+            reported,
+        })
+    }
+
+    /// Takes note of how training goes, and of the games that have ended.
+    pub(super) fn note(&mut self, progress: Progress, finished: &[Finished], observer: &mut dyn Observer) {
+        for &game in finished {
+            self.tally.add(&game.into());
+            if self.games.len() == RECENT_GAMES {
+                self.games.pop_front();
+            }
+            self.games.push_back(game.into());
+        }
+        let due = match self.recipe.log {
+            Log::EverySeconds(seconds) => progress.seconds - self.logged.seconds >= seconds,
+            Log::EveryEpisodes(episodes) => self.tally.games() >= episodes,
+        };
+        if due {
+            self.add_line(progress, observer);
+        }
+        if self.reported.elapsed() >= REPORT {
+            self.reported = Instant::now();
+            observer.training(&self.status(progress));
+        }
+    }
+
+    /// Adds a line to the log, unless there is nothing new.
+    pub(super) fn add_line(&mut self, progress: Progress, observer: &mut dyn Observer) {
+        if progress.actions == self.logged.actions {
+            return;
+        }
+        let share = self.share(progress);
+        let factor = self.recipe.learning.rate_factor(share);
+        let line = LogLine {
+            actions: progress.actions,
+            episodes: progress.episodes,
+            seconds: progress.seconds,
+            budget_share: share,
+            moves_per_second: speed(self.logged, progress),
+            mean_score: self.tally.mean_score(),
+            max_score: self.tally.max_score(),
+            tiles: self.tally.tile_rates(self.recipe.game.side),
+            rate: match self.recipe.learning.step_size {
+                StepSize::Fixed { alpha } => Rate::Alpha(alpha * factor),
+                StepSize::Tc { beta } => Rate::Beta(beta * factor),
+            },
+        };
+        (self.logged, self.tally) = (progress, Tally::default());
+        match self.log.append(&line) {
+            Ok(()) => observer.logged(&line),
+            Err(error) => observer.warning(&error.into()),
+        }
+        self.lines.push(line);
+    }
+
+    /// Adds an evaluation, and draws the curve.
+    pub(super) fn add_evaluation(&mut self, line: EvalLine, observer: &mut dyn Observer) {
+        match self.eval.append(&line) {
+            Ok(()) => observer.evaluated(&line),
+            Err(error) => observer.warning(&error.into()),
+        }
+        self.evaluations.push(line);
+        self.draw(observer);
+    }
+
+    /// The last evaluation.
+    pub(super) fn evaluation(&self) -> Option<&EvalLine> {
+        self.evaluations.last()
+    }
+
+    /// Draws the curve.
+    pub(super) fn draw(&self, observer: &mut dyn Observer) {
+        let draw = || -> Result<(), RunError> {
+            let title = if self.recipe.description.is_empty() {
+                self.recipe.name.clone()
+            } else {
+                format!("{}: {}", self.recipe.name, self.recipe.description)
+            };
+            let svg = curve::svg(&title, &self.lines, &self.evaluations)?;
+            write_atomically(&self.directory.curve(), |file| file.write_all(svg.as_bytes()))?;
+            Ok(())
+        };
+        if let Err(error) = draw() {
+            observer.warning(&error);
+        }
+    }
+
+    fn share(&self, progress: Progress) -> f64 {
+        self.recipe.budget.share(progress.actions, progress.episodes, progress.seconds)
+    }
+
+    fn status(&mut self, progress: Progress) -> Status {
+        self.reports.push_back(progress);
+        let is_old = |report: &Progress| progress.seconds - report.seconds > RECENT_SECONDS;
+        while self.reports.len() > 2 && is_old(&self.reports[0]) {
+            self.reports.pop_front();
+        }
+        let before = self.reports[0];
+        let share = self.share(progress);
+        let gain = share - self.share(before);
+        let seconds_left = (1.0 - share) * (progress.seconds - before.seconds) / gain.max(1e-12);
+        let mut recent = Tally::default();
+        recent.extend(self.games.iter().copied());
+        Status { progress, share, seconds_left, moves_per_second: speed(before, progress), recent }
+    }
+}
+
+/// Moves in each second between two instants.
+fn speed(before: Progress, now: Progress) -> f64 {
+    (now.actions - before.actions) as f64 / (now.seconds - before.seconds).max(1e-9)
+}
