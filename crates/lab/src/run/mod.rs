@@ -32,7 +32,7 @@ use crate::{
     curve::CurveError,
     log::{EvalLine, LogError, LogLine},
     recipe::{Recipe, RecipeError},
-    stats::Tally,
+    stats::{Tally, TileRates},
 };
 pub use plan::Plan;
 
@@ -208,6 +208,8 @@ pub struct Status {
     pub moves_per_second: f64,
     /// The last games.
     pub recent: Tally,
+    /// The share of them that reached each tile.
+    pub tiles: TileRates,
 }
 
 /// How a run ended.

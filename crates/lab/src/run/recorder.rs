@@ -174,7 +174,8 @@ impl<'a> Recorder<'a> {
         let seconds_left = (1.0 - share) * (progress.seconds - before.seconds) / gain.max(1e-12);
         let mut recent = Tally::default();
         recent.extend(self.games.iter().copied());
-        Status { progress, share, seconds_left, moves_per_second: speed(before, progress), recent }
+        let tiles = recent.tile_rates(self.recipe.game.side);
+        Status { progress, share, seconds_left, moves_per_second: speed(before, progress), recent, tiles }
     }
 }
 

@@ -83,7 +83,7 @@ impl Observer for Display {
                 thousands(recent.games()),
                 thousands(mean as u64),
                 thousands(max),
-                tiles(&recent.tile_rates(4))
+                tiles(&status.tiles)
             );
         }
         bar.set_message(text);

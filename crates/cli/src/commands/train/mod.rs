@@ -86,13 +86,12 @@ impl Train {
         if self.dry_run {
             return dry_run(&recipe, &plan, self.json, out);
         }
-        let plain = !stderr().is_terminal();
+        let stop = stop_signal()?;
         let run = if self.resume { Run::resume(directory, recipe) } else { Run::start(directory, recipe) };
         let run = run.map_err(failure)?;
         let _ = writeln!(stderr(), "{}", headline(&run, &plan));
-        let stop = stop_signal()?;
         let directory = run.directory().clone();
-        let mut display = Display::new(plain);
+        let mut display = Display::new(!stderr().is_terminal());
         let outcome = run.train(&stop, &mut display);
         display.finish();
         let outcome = outcome.map_err(failure)?;

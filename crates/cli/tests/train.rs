@@ -1,0 +1,279 @@
+//! `afterstate train`, as a user sees it: runs, signals, resuming, refusals.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    thread::sleep,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+/// A small network that learns for a second or so, on one thread, with many checkpoints.
+const SMALL: &str = r#"
+description = "A small network"
+seed = 3
+network.tuples = ["0123", "0145"]
+learning.lambda = 0.5
+learning.order = "delayed"
+learning.schedule = [[0.5, 0.1]]
+parallel.threads = 1
+budget.actions = 3_000_000
+evaluation = { every = 1_000_000, games = 20 }
+checkpoint.every_seconds = 0.03
+log.every_episodes = 100
+"#;
+
+/// A directory with the small recipe.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Place(tempfile::tempdir().expect("a directory"));
+        fs::write(place.path("small.toml"), SMALL).expect("a recipe");
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+        command.current_dir(self.0.path()).arg("train").args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    fn train(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("the binary runs")
+    }
+
+    /// The standard output of a command that must succeed.
+    fn good(&self, arguments: &[&str]) -> String {
+        let output = self.train(arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    /// The complaint of a command that must be refused.
+    fn refused(&self, arguments: &[&str]) -> String {
+        let output = self.train(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stderr).expect("text")
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.good(arguments)).expect("JSON")
+    }
+
+    fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).expect("a file")
+    }
+
+    fn lines(&self, name: &str) -> Vec<Value> {
+        let text = String::from_utf8(self.bytes(name)).expect("text");
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+}
+
+/// Starts a command and waits until training begins.
+fn start(mut command: Command) -> Child {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+    let mut line = String::new();
+    let stderr = child.stderr.take().expect("a pipe");
+    let mut reader = BufReader::new(stderr);
+    reader.read_line(&mut line).expect("a line");
+    assert!(line.contains("in interrupted"), "{line}");
+    // The rest is read too, so that the child never waits for us.
+    std::thread::spawn(move || reader.lines().for_each(drop));
+    child
+}
+
+fn send(signal: &str, child: &Child) {
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(status.expect("kill runs").success());
+}
+
+/// What of a log does not depend on time.
+fn timeless(lines: Vec<Value>) -> Vec<Value> {
+    let strip = |mut line: Value| {
+        let object = line.as_object_mut().expect("an object");
+        object.remove("seconds");
+        object.remove("moves_per_second");
+        line
+    };
+    lines.into_iter().map(strip).collect()
+}
+
+#[test]
+fn a_run_leaves_its_files_and_says_what_is_next() {
+    let place = Place::new();
+    let text = place.good(&["small.toml"]);
+    assert!(
+        text.contains("3,000,000 actions") && text.contains("next: afterstate eval runs/small"),
+        "{text}"
+    );
+    assert!(String::from_utf8(place.bytes("runs/small/curve.svg")).expect("text").contains("<svg"));
+    let log = place.lines("runs/small/log.jsonl");
+    assert!(log.len() > 10);
+    for line in &log {
+        for key in ["actions", "episodes", "seconds", "moves_per_second", "mean_score"] {
+            assert!(line[key].is_number(), "{key} in {line}");
+        }
+    }
+    assert_eq!(log.last().expect("a line")["actions"], 3_000_000);
+    assert!(log.is_sorted_by_key(|line| line["actions"].as_u64()));
+    let evaluations = place.lines("runs/small/eval.jsonl");
+    assert!((3..=4).contains(&evaluations.len()), "{evaluations:?}");
+    assert_eq!(evaluations.last().expect("a line")["actions"], 3_000_000);
+
+    let complaint = place.refused(&["small.toml"]);
+    assert!(complaint.contains("already holds a run") && complaint.contains("--resume"), "{complaint}");
+    let outcome = place.json(&["runs/small", "--resume", "--json"]);
+    assert_eq!((&outcome["finished"], &outcome["actions"]), (&true.into(), &3_000_000.into()));
+}
+
+#[test]
+fn interrupted_or_not_the_model_and_the_log_are_the_same() {
+    let place = Place::new();
+    place.good(&["small.toml", "--out", "whole", "--set", "checkpoint.every_seconds=600"]);
+    let mut stops = 0;
+    for signal in ["-TERM", "-INT"].into_iter().cycle() {
+        let mut child = start(place.command(&["small.toml", "--out", "interrupted", "--resume"]));
+        sleep(Duration::from_millis(120));
+        if child.try_wait().expect("a status").is_none() {
+            send(signal, &child);
+        }
+        assert_eq!(child.wait().expect("a status").code(), Some(0), "a stop that saves is a success");
+        if place.lines("interrupted/log.jsonl").last().is_some_and(|line| line["budget_share"] == 1.0) {
+            break;
+        }
+        stops += 1;
+    }
+    assert!(stops >= 2, "the run was too short to be interrupted: {stops}");
+    let model = "model.safetensors";
+    assert!(place.bytes(&format!("whole/{model}")) == place.bytes(&format!("interrupted/{model}")));
+    let log = |run: &str| timeless(place.lines(&format!("{run}/log.jsonl")));
+    assert_eq!(log("whole"), log("interrupted"));
+}
+
+#[test]
+fn a_run_killed_at_any_instant_resumes() {
+    let place = Place::new();
+    place.good(&["small.toml", "--out", "whole", "--set", "evaluation.every=0"]);
+    let arguments = ["small.toml", "--out", "interrupted", "--set", "evaluation.every=0", "--resume"];
+    for i in 0..10 {
+        let mut child = place.command(&arguments).stderr(Stdio::null()).spawn().expect("the binary runs");
+        sleep(Duration::from_millis(i * 17));
+        child.kill().expect("a kill");
+        child.wait().expect("a status");
+    }
+    place.good(&arguments);
+    assert!(place.bytes("whole/model.safetensors") == place.bytes("interrupted/model.safetensors"));
+}
+
+/// A limit on the size of files stands for a full disk: it fails in the middle of a checkpoint.
+#[cfg(unix)]
+#[test]
+fn without_room_for_a_checkpoint_the_old_one_stays() {
+    let place = Place::new();
+    place.good(&["small.toml", "--out", "run", "--set", "budget.actions=200000"]);
+    let before = place.bytes("run/checkpoint/state.safetensors");
+    let limited = "trap '' XFSZ; ulimit -f 1000; exec \"$0\" train run --resume --set budget.actions=600000";
+    let output = Command::new("sh")
+        .current_dir(place.0.path())
+        .args(["-c", limited, env!("CARGO_BIN_EXE_afterstate")])
+        .output()
+        .expect("the binary runs");
+    let complaint = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(1), "{complaint}");
+    for part in ["warning: ", "training goes on", "error: ", "state.safetensors: cannot be written"] {
+        assert!(complaint.contains(part), "{part} in {complaint}");
+    }
+    assert!(before == place.bytes("run/checkpoint/state.safetensors"));
+    assert_eq!(fs::read_dir(place.path("run/checkpoint")).expect("a directory").count(), 2, "no temporaries");
+
+    place.good(&["run", "--resume", "--set", "budget.actions=600000"]);
+    place.good(&["small.toml", "--out", "whole", "--set", "budget.actions=600000"]);
+    let log = |run: &str| place.lines(&format!("{run}/log.jsonl")).last().expect("a line")["actions"].clone();
+    assert_eq!(log("run"), log("whole"));
+}
+
+#[test]
+fn a_dry_run_shows_recipe_weights_and_memory() {
+    let place = Place::new();
+    let plan = place.json(&["small.toml", "--dry-run", "--json"]);
+    assert_eq!(plan["weights"], 131_072);
+    let (bytes, model) =
+        (plan["bytes"].as_u64().expect("bytes"), plan["model_bytes"].as_u64().expect("bytes"));
+    assert!(model >= 4 * 131_072 && bytes == 3 * model, "V, E and A of four bytes each: {plan}");
+    let fixed = ["small.toml", "--dry-run", "--json", "--set", "learning.step_size=fixed"];
+    assert_eq!(place.json(&fixed)["bytes"], model);
+    let text = place.good(&["reference/4x6-tc", "--dry-run", "--seed", "7", "--threads", "3"]);
+    for part in
+        ["seed = 7", "threads = 3", "67,108,864", "768.0 MiB of memory (256.0 MiB without learning state)"]
+    {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!place.path("runs").exists());
+}
+
+#[test]
+fn shipped_recipes_are_listed() {
+    let place = Place::new();
+    let text = place.good(&["--list"]);
+    let names: Vec<_> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    for name in ["quick", "reference/4x6-td", "reference/4x6-tc", "reference/8x6-tc"] {
+        assert!(names.contains(&name), "{text}");
+    }
+    let list = place.json(&["--list", "--json"]);
+    assert_eq!(list.as_array().expect("a list").len(), names.len());
+}
+
+#[test]
+fn bad_requests_are_refused_with_a_reason() {
+    let place = Place::new();
+    let huge = ["small.toml", "--set", "network.tuples=421-43", "--set", "network.tile_values=18"];
+    let more_than_any = "network.tuples=[\"01234567\",\"89abcdef\",\"02468ace\",\"13579bdf\",\"048c159d\"]";
+    let cases: [(&[&str], &[&str]); 7] = [
+        (&["quik"], &["`quik`", "`quick`", "--list"]),
+        (&["small.toml", "--set", "network.tuples=4x7"], &["`network.tuples`", "`4x7`", "did you mean"]),
+        (&["small.toml", "--set", "network.tuples=[\"01x\"]"], &["`network.tuples`", "`x`"]),
+        (&["small.toml", "--set", "learning.lamda=1"], &["learning.lambda"]),
+        (&["small.toml", "--set", "name=../other"], &["../other", "--out"]),
+        (&[], &["RECIPE"]),
+        (&["small.toml", "--out", "small.toml"], &["small.toml", "--out"]),
+    ];
+    for (arguments, parts) in cases {
+        let complaint = place.refused(arguments);
+        assert!(parts.iter().all(|part| complaint.contains(part)), "{arguments:?}: {complaint}");
+    }
+    if place.json(&[&huge[..], &["--set", more_than_any, "--dry-run", "--json"]].concat())["fits"] == false {
+        let complaint = place.refused(&[&huge[..], &["--set", more_than_any]].concat());
+        assert!(complaint.contains("training needs 61") && complaint.contains("available"), "{complaint}");
+    }
+    assert!(!Path::new(&place.path("runs")).exists(), "what is refused leaves nothing behind");
+}
+
+#[test]
+fn a_resumed_run_learns_what_it_learned() {
+    let place = Place::new();
+    place.good(&["small.toml", "--out", "run", "--set", "budget.episodes=200"]);
+    for (change, key) in
+        [("seed=4", "seed"), ("learning.lambda=0.9", "learning"), ("parallel.threads=2", "threads")]
+    {
+        let complaint = place.refused(&["run", "--resume", "--set", change]);
+        assert!(complaint.contains(key) && complaint.contains("cannot be changed"), "{complaint}");
+    }
+    let complaint = place.refused(&["run", "--resume", "--set", "budget.episodes=300"]);
+    assert!(complaint.contains("all 200 games"), "{complaint}");
+
+    let checkpoint = place.path("run/checkpoint/state.safetensors");
+    let mut bytes = fs::read(&checkpoint).expect("a file");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&checkpoint, bytes).expect("a written file");
+    assert!(place.refused(&["run", "--resume"]).contains("checksum"));
+}
