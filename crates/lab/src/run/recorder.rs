@@ -144,12 +144,7 @@ impl<'a> Recorder<'a> {
     /// Draws the curve.
     pub(super) fn draw(&self, observer: &mut dyn Observer) {
         let draw = || -> Result<(), RunError> {
-            let title = if self.recipe.description.is_empty() {
-                self.recipe.name.clone()
-            } else {
-                format!("{}: {}", self.recipe.name, self.recipe.description)
-            };
-            let svg = curve::svg(&title, &self.lines, &self.evaluations)?;
+            let svg = curve::svg(&self.recipe.name, &self.lines, &self.evaluations)?;
             write_atomically(&self.directory.curve(), |file| file.write_all(svg.as_bytes()))?;
             Ok(())
         };

@@ -91,6 +91,9 @@ impl Observer for Display {
 
     fn logged(&mut self, line: &LogLine) {
         let due = self.line.is_none_or(|before| before.elapsed() >= PLAIN_EVERY) || line.budget_share >= 1.0;
+        if let Some(bar) = &self.bar {
+            bar.set_position((STEPS as f64 * line.budget_share) as u64);
+        }
         if self.bar.is_some() || !due {
             return;
         }
