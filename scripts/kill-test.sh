@@ -23,9 +23,15 @@ checkpoint.every_seconds = 0.01
 log.every_episodes = 100
 RECIPE
 
-start=$(date +%s%N)
-"$binary" train small.toml --out whole > whole.txt 2>&1
-milliseconds=$((($(date +%s%N) - start) / 1000000))
+# The shortest of three whole runs: most of the instants then lie inside a run.
+milliseconds=60000
+for _ in 1 2 3; do
+    rm -rf whole
+    start=$(date +%s%N)
+    "$binary" train small.toml --out whole > whole.txt 2>&1
+    taken=$((($(date +%s%N) - start) / 1000000))
+    milliseconds=$((taken < milliseconds ? taken : milliseconds))
+done
 echo "a whole run takes $milliseconds ms"
 
 killed=0

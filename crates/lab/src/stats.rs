@@ -346,6 +346,19 @@ mod tests {
     }
 
     #[test]
+    fn a_tally_says_what_a_summary_says() {
+        let results = games(&[(100, 4), (700, 11), (300, 12)]);
+        let (mut tally, summary) = (Tally::default(), Summary::of(4, &results).unwrap());
+        assert_eq!((tally.mean_score(), tally.max_score()), (None, None));
+        assert!(tally.tile_rates(4).is_empty());
+        tally.extend(results);
+        assert_eq!((tally.games(), tally.mean_score()), (3, Some(summary.score.mean)));
+        assert_eq!((tally.max_score(), tally.tile_rates(4)), (Some(700), summary.tile_rates()));
+        let stored = serde_json::to_string(&tally).unwrap();
+        assert_eq!(serde_json::from_str::<Tally>(&stored).unwrap(), tally);
+    }
+
+    #[test]
     fn the_report_has_the_form_of_eval_json() {
         let summary = Summary::of(4, &games(&[(30_000, 11), (30_000, 12)])).unwrap();
         let report = EvalReport::new("m", "1ply", 7, &summary, 0.5);

@@ -3,8 +3,8 @@
 //! | file | content |
 //! | --- | --- |
 //! | `recipe.toml` | the recipe with every default filled in |
-//! | `log.jsonl` | a [`LogLine`](crate::log::LogLine) at intervals |
-//! | `eval.jsonl` | an [`EvalLine`](crate::log::EvalLine) for each evaluation |
+//! | `log.jsonl` | a [`LogLine`] at intervals |
+//! | `eval.jsonl` | an [`EvalLine`] for each evaluation |
 //! | `curve.svg` | the learning curve |
 //! | `model.safetensors` | the network as of the last checkpoint |
 //! | `checkpoint/state.safetensors` | all that is needed to go on: V, E, A, games, random streams, counters |

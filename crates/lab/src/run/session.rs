@@ -120,15 +120,16 @@ impl Session<'_> {
         self.saved.elapsed() >= Duration::from_secs_f64(self.run.recipe.checkpoint.every_seconds)
     }
 
-    /// Writes the checkpoint, then the model. After a failure the next try is an interval away.
+    /// Writes the checkpoint and the model, each even when there was no room for the other. After a
+    /// failure the next try is an interval away.
     fn save(&mut self, trainer: &Trainer<'_>) -> Result<(), RunError> {
         let Run { recipe, network, directory, .. } = self.run;
         self.observer.saving();
         let (logged, tally) = (self.recorder.logged, self.recorder.tally.clone());
         let state = checkpoint::State { trainer: trainer.state(), logged, tally };
-        let saved = checkpoint::save(&directory.checkpoint(), network, recipe, trainer, &state)
-            .and_then(|()| checkpoint::save_model(&directory.model(), network, recipe, trainer.progress()));
+        let checkpoint = checkpoint::save(&directory.checkpoint(), network, recipe, trainer, &state);
+        let model = checkpoint::save_model(&directory.model(), network, recipe, trainer.progress());
         self.saved = Instant::now();
-        saved
+        checkpoint.and(model)
     }
 }
