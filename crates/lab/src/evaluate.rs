@@ -18,8 +18,8 @@ use crate::stats::GameResult;
 /// evaluations of different models play the same games.
 pub const SEED: u64 = 2048;
 
-/// Games that take turns in one thread.
-const GAMES_PER_THREAD: usize = 4;
+/// Games that take turns in one thread: two were fastest, more displace each other's weights in the caches.
+const GAMES_PER_THREAD: usize = 2;
 
 /// Moves between two reports of a thread: some milliseconds.
 const CHUNK: u64 = 1 << 15;
