@@ -86,7 +86,7 @@ impl<'a> Recorder<'a> {
         }
         let due = match self.recipe.log {
             Log::EverySeconds(seconds) => progress.seconds - self.logged.seconds >= seconds,
-            Log::EveryEpisodes(episodes) => self.tally.games() >= episodes,
+            Log::EveryEpisodes(episodes) => progress.episodes / episodes > self.logged.episodes / episodes,
         };
         if due {
             self.add_line(progress, observer);

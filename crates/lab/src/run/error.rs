@@ -1,0 +1,68 @@
+//! Why a run cannot begin or go on.
+
+use std::{io, path::PathBuf};
+
+use afterstate_learning::TrainerError;
+use afterstate_network::{MemoryError, NetworkError, SpecError, file::FileError};
+
+use crate::{curve::CurveError, log::LogError, recipe::RecipeError};
+
+/// Why a run cannot begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The directory already holds a run.
+    #[error("{} already holds a run", .0.display())]
+    Exists(PathBuf),
+    /// Another process is at work in the directory.
+    #[error("another process is training in {}", .0.display())]
+    Busy(PathBuf),
+    /// The recipe's name cannot be that of a directory.
+    #[error("`{0}` cannot be the name of a directory of runs")]
+    Name(String),
+    /// A resumed run was told to learn something else.
+    #[error("`{0}` cannot be changed when a run is resumed")]
+    Changed(&'static str),
+    /// A run that ended after a number of games was told to play more.
+    #[error("a run that has played all {0} games of its budget cannot play more")]
+    Extended(u64),
+    /// The checkpoint is not one of this run.
+    #[error("{}: the checkpoint cannot be used: {problem}", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The directory cannot be made or used.
+    #[error("cannot use the directory {}: {source}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The recipe cannot be used.
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+    /// The recipe describes no network.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// The network cannot be made.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// There is not enough memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// The trainer cannot be made.
+    #[error(transparent)]
+    Trainer(#[from] TrainerError),
+    /// A model, checkpoint or recipe cannot be written or read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A log cannot be written or read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The curve cannot be drawn.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
+}
