@@ -18,8 +18,8 @@ use crate::stats::GameResult;
 /// evaluations of different models play the same games.
 pub const SEED: u64 = 2048;
 
-/// Games that take turns in one thread: two were fastest, more displace each other's weights in the caches.
-const GAMES_PER_THREAD: usize = 2;
+/// Games that are played together in one thread.
+const GAMES_PER_THREAD: usize = 4;
 
 /// Moves between two reports of a thread: some milliseconds.
 const CHUNK: u64 = 1 << 15;
@@ -122,29 +122,22 @@ impl<const N: usize> Kernel for Chunk<'_, N> {
         let Shared { network, games: Games { rules, seed, .. }, .. } = *shared;
         let mut finished = Vec::new();
         let mut moves = 0;
-        // SAFETY: inside a kernel, as all below.
-        playing.iter_mut().for_each(|game| unsafe { game.prepare::<I>(network) });
         while moves < CHUNK && !playing.is_empty() {
-            let mut turn = 0;
-            while turn < playing.len() {
-                let game = &mut playing[turn];
-                // SAFETY: inside a kernel; the game was prepared with this network.
-                let (afterstate, reward, _) = unsafe { game.choose::<I>(network) };
-                game.advance(&rules, afterstate, reward);
-                moves += 1;
-                if game.is_over() {
-                    finished.push(game.finished().into());
-                    match shared.next_number() {
-                        Some(number) => game.restart(&rules, seed, number),
-                        None => {
-                            playing.swap_remove(turn);
-                            continue;
-                        }
+            // Each step by all games before the next one, as in training.
+            // SAFETY: inside a kernel.
+            playing.iter_mut().for_each(|game| unsafe { game.evaluate::<I>(network) });
+            playing.iter_mut().for_each(|game| game.advance(&rules));
+            moves += playing.len() as u64;
+            if playing.iter().any(GreedyGame::is_over) {
+                playing.retain_mut(|game| {
+                    if game.is_over() {
+                        finished.push(game.finished().into());
+                        let next = shared.next_number();
+                        next.inspect(|&number| game.restart(&rules, seed, number)).is_some()
+                    } else {
+                        true
                     }
-                }
-                // SAFETY: inside a kernel.
-                unsafe { game.prepare::<I>(network) };
-                turn += 1;
+                });
             }
         }
         finished

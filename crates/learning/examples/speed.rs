@@ -6,7 +6,12 @@ fn main() {
     let tuples = Tuples::named(&args[1]).unwrap();
     let games: u64 = args[3].parse().unwrap();
     let threads: usize = args[4].parse().unwrap();
-    let network = Network::new(NetworkSpec { tuples, ..Default::default() }).unwrap();
+    let network = Network::new(NetworkSpec {
+        tuples,
+        tile_values: std::env::var("C").map_or(16, |c| c.parse().unwrap()),
+        ..Default::default()
+    })
+    .unwrap();
     let step_size = if args[2] == "tc" {
         StepSizeSpec::TemporalCoherence { beta: 1.0 }
     } else {
@@ -19,6 +24,7 @@ fn main() {
         step_size,
         schedule: vec![],
         threads,
+        parallel: if args.len() > 5 { Parallel::PrivateHot } else { Parallel::LockFree },
         budget: Budget::Episodes(games),
     };
     let mut trainer = Trainer::new(&network, settings).unwrap();

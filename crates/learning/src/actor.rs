@@ -14,8 +14,6 @@ use crate::{
 pub(crate) struct Actor<const N: usize> {
     game: GreedyGame<N>,
     trace: Trace,
-    /// Whether the positions of the present state's weights are computed.
-    prepared: bool,
     /// Whether there is a game to play; there is none once the budget has no more episodes.
     pub(crate) playing: bool,
 }
@@ -36,39 +34,49 @@ impl<const N: usize> Actor<N> {
         Actor {
             game: GreedyGame::new(network, rules, seed, game.unwrap_or(0)),
             trace: target.trace(network),
-            prepared: false,
+
             playing: game.is_some(),
         }
     }
 
-    /// Makes one move and learns; when that ends the game, starts the next one and gives the result.
+    /// Evaluates the moves of the present state.
     ///
     /// # Safety
     /// Inside a kernel only.
     #[inline(always)]
-    pub(crate) unsafe fn act<I: Isa, T: Target, S: StepSize>(
+    pub(crate) unsafe fn evaluate<I: Isa>(&mut self, network: &Network) {
+        // SAFETY: inside a kernel, as the caller.
+        unsafe { self.game.evaluate::<I>(network) };
+    }
+
+    /// Learns from the best of the evaluated moves.
+    ///
+    /// # Safety
+    /// Inside a kernel only, after [`Self::evaluate`].
+    #[inline(always)]
+    pub(crate) unsafe fn learn<I: Isa, T: Target, S: StepSize>(
         &mut self,
-        rules: &Rules,
-        seed: u64,
         target: &T,
         learner: &Learner<'_, S>,
-        numbers: &mut impl Numbers,
-    ) -> Option<Finished> {
+    ) {
+        let reached = self.game.choose();
         // SAFETY: inside a kernel, as the caller.
         unsafe {
-            if !self.prepared {
-                self.game.prepare::<I>(learner.network);
-            }
-            let (afterstate, reward, reached) = self.game.choose::<I>(learner.network);
             target.step::<I, S>(&mut self.trace, learner, reached);
             learner.prefetch(reached.positions);
-            self.game.advance(rules, afterstate, reward);
-            let finished =
-                self.game.is_over().then(|| self.finish::<I, T, S>(rules, seed, target, learner, numbers));
-            self.game.prepare::<I>(learner.network);
-            self.prepared = true;
-            finished
         }
+    }
+
+    /// Makes the best of the evaluated moves.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, rules: &Rules) {
+        self.game.advance(rules);
+    }
+
+    /// Whether the game has just ended.
+    #[inline(always)]
+    pub(crate) fn is_over(&self) -> bool {
+        self.game.is_over()
     }
 
     /// Ends the episode and starts the next one.
@@ -76,7 +84,7 @@ impl<const N: usize> Actor<N> {
     /// # Safety
     /// Inside a kernel only.
     #[inline(always)]
-    unsafe fn finish<I: Isa, T: Target, S: StepSize>(
+    pub(crate) unsafe fn finish<I: Isa, T: Target, S: StepSize>(
         &mut self,
         rules: &Rules,
         seed: u64,
@@ -140,6 +148,6 @@ impl<const N: usize> Actor<N> {
         let position = State::new(board(&state.board)?);
         let game = GreedyGame::from_parts(network, state.game, rng, position, state.score, state.moves);
         let trace = Trace::restore(target.horizon(), network, &entries, state.trace_len);
-        Some(Actor { game, trace, prepared: false, playing: state.playing })
+        Some(Actor { game, trace, playing: state.playing })
     }
 }

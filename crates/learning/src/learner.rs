@@ -30,22 +30,21 @@ impl<S: StepSize> Learner<'_, S> {
     /// The weights change one after the other: on a symmetric board one weight occurs several times.
     ///
     /// # Safety
-    /// Inside a kernel only, with positions of this network.
+    /// With positions of this network.
     #[inline(always)]
     pub unsafe fn update(&self, positions: &[Positions], step: f32, error: f32) {
         let weights = self.network.weights();
         let step = self.rate * step;
         for (positions, lookup) in positions.iter().zip(self.network.layout().lookups()) {
+            let update = |lane: usize| {
+                let position = (lookup.base() + positions.0[lane] as isize) as usize;
+                // SAFETY: the positions of the live lanes lie inside the weights.
+                unsafe { self.step_size.update(weights, position, step, error) };
+            };
             if lookup.live() == LANES {
-                for position in positions.0 {
-                    // SAFETY: the positions lie inside the weights.
-                    unsafe { self.step_size.update(weights, position as usize, step, error) };
-                }
+                (0..LANES).for_each(update);
             } else {
-                for &position in &positions.0[..lookup.live()] {
-                    // SAFETY: the positions lie inside the weights.
-                    unsafe { self.step_size.update(weights, position as usize, step, error) };
-                }
+                (0..lookup.live()).for_each(update);
             }
         }
     }
@@ -57,10 +56,10 @@ impl<S: StepSize> Learner<'_, S> {
     #[inline(always)]
     pub unsafe fn prefetch(&self, positions: &[Positions]) {
         if let Some(state) = self.step_size.state() {
-            for positions in positions {
-                for &position in &positions.0 {
-                    // SAFETY: the positions lie inside the weights, and there is a word for each.
-                    prefetch(unsafe { state.get_unchecked(position as usize) });
+            for (positions, lookup) in positions.iter().zip(self.network.layout().lookups()) {
+                let state = state.as_ptr().wrapping_offset(lookup.base());
+                for &position in &positions.0[..lookup.live()] {
+                    prefetch(state.wrapping_offset(position as isize));
                 }
             }
         }

@@ -26,8 +26,8 @@ use crate::{
     target::Target,
 };
 
-/// Games that take turns in one thread.
-const ACTORS_PER_THREAD: usize = 3;
+/// Games that are played together in one thread.
+const ACTORS_PER_THREAD: usize = 4;
 
 /// Moves between two looks at the budget and the stop sign: some milliseconds.
 const CHUNK: u64 = 1 << 15;
@@ -96,7 +96,6 @@ pub struct TrainerState {
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct ThreadState {
-    turn: usize,
     actors: Vec<ActorState>,
 }
 
@@ -349,9 +348,8 @@ struct Typed<'a, const N: usize, T, S> {
 
 /// The games of one thread.
 struct Thread<const N: usize> {
+    /// Those that are being played come first.
     actors: Vec<Actor<N>>,
-    /// Whose turn it is.
-    turn: usize,
 }
 
 impl<const N: usize, T: Target, S: StepSize> Session for Typed<'_, N, T, S> {
@@ -359,7 +357,7 @@ impl<const N: usize, T: Target, S: StepSize> Session for Typed<'_, N, T, S> {
         let mut numbers = Numbered::new(next_game, settings.budget);
         let mut actor =
             |_| Actor::new(self.network, &settings.rules, self.target, settings.seed, numbers.next());
-        let mut thread = |_| Thread { actors: (0..ACTORS_PER_THREAD).map(&mut actor).collect(), turn: 0 };
+        let mut thread = |_| Thread { actors: (0..ACTORS_PER_THREAD).map(&mut actor).collect() };
         self.threads = (0..settings.threads).map(&mut thread).collect();
     }
 
@@ -382,18 +380,15 @@ impl<const N: usize, T: Target, S: StepSize> Session for Typed<'_, N, T, S> {
     }
 
     fn states(&self) -> Vec<ThreadState> {
-        let state = |thread: &Thread<N>| ThreadState {
-            turn: thread.turn,
-            actors: thread.actors.iter().map(Actor::state).collect(),
-        };
+        let state =
+            |thread: &Thread<N>| ThreadState { actors: thread.actors.iter().map(Actor::state).collect() };
         self.threads.iter().map(state).collect()
     }
 
     fn restore(&mut self, threads: &[ThreadState]) -> Option<()> {
         let restored = threads.iter().map(|thread| {
             let actors = thread.actors.iter().map(|state| Actor::restore(self.network, self.target, state));
-            let actors = actors.collect::<Option<Vec<_>>>()?;
-            (thread.turn < actors.len()).then_some(Thread { actors, turn: thread.turn })
+            actors.collect::<Option<_>>().map(|actors| Thread { actors })
         });
         self.threads = restored.collect::<Option<_>>()?;
         Some(())
@@ -443,21 +438,37 @@ impl<const N: usize, T: Target, S: StepSize> Kernel for Chunk<'_, N, T, S> {
         let settings = shared.settings;
         let mut numbers = Numbered::new(shared.next_game, settings.budget);
         let mut news = News { actions: 0, finished: Vec::new() };
-        let mut idle_turns = 0;
-        while news.actions < actions && idle_turns < thread.actors.len() {
-            let actor = &mut thread.actors[thread.turn];
-            thread.turn = if thread.turn + 1 == ACTORS_PER_THREAD { 0 } else { thread.turn + 1 };
-            if !actor.playing {
-                idle_turns += 1;
-                continue;
+        let network = learner.network;
+        // Each step is taken by all games before the next one: neighbouring instructions then belong
+        // to independent games, and the processor works on several of them at once.
+        while news.actions < actions {
+            let playing = thread.actors.iter().filter(|actor| actor.playing).count();
+            let round = playing.min((actions - news.actions) as usize);
+            if round == 0 {
+                break;
             }
-            idle_turns = 0;
             // SAFETY: inside a kernel.
-            let finished = unsafe {
-                actor.act::<I, T, S>(&settings.rules, settings.seed, &target, learner, &mut numbers)
-            };
-            news.finished.extend(finished);
-            news.actions += 1;
+            unsafe {
+                let games = &mut thread.actors[..round];
+                games.iter_mut().for_each(|game| game.evaluate::<I>(network));
+                games.iter_mut().for_each(|game| game.learn::<I, T, S>(&target, learner));
+                games.iter_mut().for_each(|game| game.advance(&settings.rules));
+                for game in games.iter_mut().filter(|game| game.is_over()) {
+                    let rules = &settings.rules;
+                    news.finished.push(game.finish::<I, T, S>(
+                        rules,
+                        settings.seed,
+                        &target,
+                        learner,
+                        &mut numbers,
+                    ));
+                }
+            }
+            news.actions += round as u64;
+            // Games that have no successor go to the end.
+            if round != thread.actors.len() || thread.actors.iter().any(|game| !game.playing) {
+                thread.actors.sort_by_key(|game| !game.playing);
+            }
         }
         news
     }

@@ -1,12 +1,13 @@
 //! A game played greedily by a network, argmax over r + V(s'): the step that self-play, evaluation
 //! and play have in common.
 //!
-//! The positions of the weights are computed as soon as the state is known, and their cache lines
-//! asked for. Whoever interleaves a few games finds them there when the game's turn comes.
+//! The afterstates are evaluated as soon as the state is known, and the values used when the game's
+//! turn comes again. Whoever interleaves a few games has the loads of one under way while the others
+//! compute.
 
-use afterstate_game::{Afterstate, GameRng, Rules, Slides, State, game_rng};
+use afterstate_game::{GameRng, Rules, Slides, State, game_rng};
 
-use crate::{Isa, Network, Positions, prefetch};
+use crate::{Isa, Network, Positions};
 
 /// What a greedy move reaches.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,9 @@ pub struct GreedyGame<const N: usize> {
     slides: Slides<N>,
     /// The positions of the four afterstates' weights, one after the other.
     positions: Box<[Positions]>,
+    /// V of the four afterstates, and with the reward added; −∞ where the move is illegal.
+    values: [f32; 4],
+    returns: [f32; 4],
 }
 
 impl<const N: usize> GreedyGame<N> {
@@ -71,7 +75,17 @@ impl<const N: usize> GreedyGame<N> {
     ) -> Self {
         assert_eq!(N, network.spec().side, "the board and the network differ in size");
         let positions = vec![Positions::default(); 4 * network.layout().lookups().len()].into();
-        GreedyGame { game, rng, state, score, moves, slides: state.slides(), positions }
+        GreedyGame {
+            game,
+            rng,
+            state,
+            score,
+            moves,
+            slides: state.slides(),
+            positions,
+            values: [0.0; 4],
+            returns: [0.0; 4],
+        }
     }
 
     /// Starts another game in the same place.
@@ -95,59 +109,55 @@ impl<const N: usize> GreedyGame<N> {
         Finished { game: self.game, score: self.score, moves: self.moves, max_exponent }
     }
 
-    /// Computes the positions of the afterstates' weights and asks for their cache lines. To be
-    /// called once for each new state, before [`Self::choose`].
+    /// Evaluates the afterstates. To be called once for each new state, before [`Self::choose`].
     ///
     /// # Safety
     /// Inside a kernel only.
     #[inline(always)]
-    pub unsafe fn prepare<I: Isa>(&mut self, network: &Network) {
+    pub unsafe fn evaluate<I: Isa>(&mut self, network: &Network) {
         let lookups = network.layout().lookups().len();
-        let weights = network.weights();
-        for a in self.slides.legal {
-            let positions = &mut self.positions[a as usize * lookups..][..lookups];
-            let board = self.slides.afterstates[a as usize].board().bytes();
-            // SAFETY: inside a kernel; the positions lie inside the weights.
-            unsafe {
-                network.positions::<I>(&board, positions);
-                for positions in positions.iter() {
-                    for &position in &positions.0 {
-                        prefetch(weights.get_unchecked(position as usize));
-                    }
-                }
-            }
-        }
-    }
-
-    /// Chooses the best move, the first one of equals.
-    ///
-    /// # Safety
-    /// Inside a kernel only, with the network that the game was prepared with.
-    #[inline(always)]
-    pub unsafe fn choose<I: Isa>(&self, network: &Network) -> (Afterstate<N>, u32, Reached<'_>) {
-        let lookups = network.layout().lookups().len();
-        let (mut best, mut best_return, mut best_value) = (0, f32::NEG_INFINITY, 0.0);
+        self.returns = [f32::NEG_INFINITY; 4];
         for a in self.slides.legal {
             let a = a as usize;
+            let positions = &mut self.positions[a * lookups..][..lookups];
+            let board = self.slides.afterstates[a].board().bytes();
             // SAFETY: inside a kernel; the positions are this network's.
-            let value = unsafe { network.sum::<I>(&self.positions[a * lookups..][..lookups]) };
-            let expected = self.slides.rewards[a] as f32 + value;
-            if expected > best_return {
-                (best, best_return, best_value) = (a, expected, value);
-            }
+            let value = unsafe { network.find::<I>(&board, positions) };
+            self.values[a] = value;
+            self.returns[a] = self.slides.rewards[a] as f32 + value;
         }
-        let (afterstate, reward) = (self.slides.afterstates[best], self.slides.rewards[best]);
-        let positions = &self.positions[best * lookups..][..lookups];
-        let board = afterstate.board().bytes();
-        (afterstate, reward, Reached { board, positions, reward: reward as f32, value: best_value })
     }
 
-    /// Goes on to the next state.
+    /// The best move by [`Self::evaluate`], the first one of equals.
     #[inline(always)]
-    pub fn advance(&mut self, rules: &Rules, afterstate: Afterstate<N>, reward: u32) {
-        self.state = afterstate.spawn(rules, &mut self.rng);
-        self.slides = self.state.slides();
-        self.score += u64::from(reward);
+    fn best(&self) -> usize {
+        let mut best = 0;
+        for a in 1..4 {
+            best = if self.returns[a] > self.returns[best] { a } else { best };
+        }
+        best
+    }
+
+    /// What the best move reaches.
+    #[inline(always)]
+    pub fn choose(&self) -> Reached<'_> {
+        let best = self.best();
+        let lookups = self.positions.len() / 4;
+        Reached {
+            board: self.slides.afterstates[best].board().bytes(),
+            positions: &self.positions[best * lookups..][..lookups],
+            reward: self.slides.rewards[best] as f32,
+            value: self.values[best],
+        }
+    }
+
+    /// Makes the best move and goes on to the next state.
+    #[inline(always)]
+    pub fn advance(&mut self, rules: &Rules) {
+        let best = self.best();
+        self.score += u64::from(self.slides.rewards[best]);
         self.moves += 1;
+        self.state = self.slides.afterstates[best].spawn(rules, &mut self.rng);
+        self.slides = self.state.slides();
     }
 }

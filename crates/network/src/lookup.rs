@@ -1,73 +1,105 @@
-//! A lookup: eight table positions computed from one board.
+//! A lookup: sixteen table positions computed from one board.
 //!
-//! With symmetric sampling the eight lanes are the eight images of one tuple; without it they are
-//! up to eight different tuples. A position is linear in the exponents, so any order of cells, any
-//! number of tile values and any [layout](crate::Layout) is the same few vector operations: pick
-//! the bytes, multiply and add in pairs, again in pairs, and once more.
-
-use crate::layout::Digit;
+//! With symmetric sampling the lanes are the eight images of two tuples; without it they are up to
+//! sixteen different tuples. A position is linear in the exponents, in one of two forms:
+//!
+//! * c = 16: exponents are nibbles, and a position is the nibbles side by side. Two byte shuffles put
+//!   them there, one for the even and one for the odd nibbles;
+//! * any other c: the bytes of four cells are multiplied and added in pairs, and again in pairs; the
+//!   same for the other four.
 
 /// The number of positions that one lookup gives.
-pub const LANES: usize = 8;
+pub const LANES: usize = 16;
 
-/// Eight positions in the array of weights.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// Sixteen positions, counted from the lookup's base.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C, align(64))]
-pub struct Positions(pub [u64; LANES]);
+pub struct Positions(pub [i32; LANES]);
 
-/// How eight positions are computed. Byte `p` of a lane stands for one cell (or none): the lower
-/// bits of its exponent count `pair[p] · quad[p/2]` in the lower half of the lane, that times `high`
-/// in the upper; its upper bit chooses the block.
+impl Default for Positions {
+    fn default() -> Self {
+        Positions([0; LANES])
+    }
+}
+
+/// How sixteen positions are computed. The exponents of a lane's cells count `stride`, `stride · c`,
+/// `stride · c²` and so on.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Lookup {
-    /// The byte of the board that each byte takes; 0x80 takes 0.
-    pub(crate) shuffle: [u8; 64],
+    /// The bytes of the board that are the even nibbles of each lane; 0x80 takes 0.
+    pub(crate) even_nibbles: [u8; 64],
+    /// And the odd ones.
+    pub(crate) odd_nibbles: [u8; 64],
+    /// log₂ `stride`.
+    pub(crate) shift: [u32; LANES],
+    /// The bytes of the board that are the first four cells of each lane; 0x80 takes 0.
+    pub(crate) low_cells: [u8; 64],
+    /// And the next four.
+    pub(crate) high_cells: [u8; 64],
+    /// 1 and c: what the two cells of a pair count.
     pub(crate) pair: [i8; 64],
-    pub(crate) quad: [i16; 32],
-    pub(crate) high: [u64; LANES],
-    /// The size of a block: the upper bits of the cells, as a number, times this are added.
-    pub(crate) block: [u64; LANES],
-    /// What is added to each position.
-    pub(crate) offset: [u64; LANES],
-    /// The bits of an exponent that count inside a block; the bit above them chooses the block.
-    pub(crate) low_bits: u8,
-    /// The bit of an exponent that chooses the block, or 0.
-    pub(crate) block_bit: u8,
-    /// The number of lanes that are in use; the others point at a weight that stays 0.
+    /// `stride` and `stride · c²`: what the two pairs of the first four count.
+    pub(crate) low_pairs: [i16; 32],
+    /// 1 and c²: what the two pairs of the next four count.
+    pub(crate) high_pairs: [i16; 32],
+    /// `stride · c⁴`: what the second four cells count.
+    pub(crate) high: [u32; LANES],
+    /// What is added to each position, modulo 2³².
+    pub(crate) offset: [u32; LANES],
+    /// Where position 0 stands among all weights.
+    pub(crate) base: i64,
+    /// The number of lanes that are in use: the first ones.
     pub(crate) live: usize,
 }
 
 impl Lookup {
-    /// The lookup whose lanes all point at the weight that stays 0.
-    pub(crate) fn idle(low_bits: u8, block_bit: u8) -> Self {
-        let zeros = [0; LANES];
-        let (shuffle, pair, quad) = ([0x80; 64], [0; 64], [0; 32]);
-        Lookup { shuffle, pair, quad, high: zeros, block: zeros, offset: zeros, low_bits, block_bit, live: 0 }
-    }
-
-    /// Takes the next lane: at `offset`, with the board byte and the stride of every digit, in
-    /// ascending order of the strides.
-    ///
-    /// Strides grow by factors of at most 127 from one digit to the next, which every layout keeps.
-    pub(crate) fn add_lane(&mut self, offset: u64, block: u64, digits: &[Digit]) {
-        let lane = self.live;
-        self.live += 1;
-        self.offset[lane] = offset;
-        self.block[lane] = block;
-        self.high[lane] = digits.get(4).map_or(0, |digit| digit.stride);
-        for (p, digit) in digits.iter().enumerate() {
-            let half = if p < 4 { 1 } else { self.high[lane] };
-            let first_of_pair = digits[p / 2 * 2].stride;
-            self.shuffle[8 * lane + p] = digit.byte;
-            self.pair[8 * lane + p] = i8::try_from(digit.stride / first_of_pair).expect("a small factor");
-            self.quad[4 * lane + p / 2] = i16::try_from(first_of_pair / half).expect("a small stride");
+    /// A lookup without lanes. A table may begin as far as 2³¹ − 1 behind the base, and end as far.
+    pub(crate) fn new(base: i64, tile_values: u32) -> Self {
+        let c = tile_values;
+        Lookup {
+            even_nibbles: [0x80; 64],
+            odd_nibbles: [0x80; 64],
+            shift: [0; LANES],
+            low_cells: [0x80; 64],
+            high_cells: [0x80; 64],
+            pair: std::array::from_fn(|i| if i % 2 == 0 { 1 } else { c as i8 }),
+            low_pairs: [0; 32],
+            high_pairs: std::array::from_fn(|i| if i % 2 == 0 { 1 } else { (c * c) as i16 }),
+            high: [0; LANES],
+            offset: [0; LANES],
+            base,
+            live: 0,
         }
     }
 
-    /// The number of lanes in use.
+    /// Takes the next lane: a table at `offset` among all weights, with the board bytes of its cells,
+    /// the one that counts least first.
+    pub(crate) fn add_lane(&mut self, offset: u64, stride: u32, tile_values: u32, bytes: &[u8]) {
+        let lane = self.live;
+        self.live += 1;
+        self.offset[lane] = (offset as i64 - self.base) as u32;
+        self.shift[lane] = stride.trailing_zeros();
+        self.low_pairs[2 * lane] = stride as i16;
+        self.low_pairs[2 * lane + 1] = (stride * tile_values * tile_values) as i16;
+        self.high[lane] = stride.wrapping_mul(tile_values.pow(4));
+        for (p, &byte) in bytes.iter().enumerate() {
+            let four = if p < 4 { &mut self.low_cells } else { &mut self.high_cells };
+            four[4 * lane + p % 4] = byte;
+            let nibbles = if p % 2 == 0 { &mut self.even_nibbles } else { &mut self.odd_nibbles };
+            nibbles[4 * lane + p / 2] = byte;
+        }
+    }
+
+    /// The number of lanes in use: the first ones.
     #[inline(always)]
     pub fn live(&self) -> usize {
         self.live
+    }
+
+    /// Where position 0 stands among all weights; it may lie outside of them.
+    #[inline(always)]
+    pub fn base(&self) -> isize {
+        self.base as isize
     }
 }

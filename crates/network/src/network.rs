@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use afterstate_game::Afterstate;
 
 use crate::{
-    Isa, Kernel, Layout, Level, Mapped, MemoryError, NetworkSpec, Positions, SpecError, dispatch, memory,
+    Encoding, Isa, Kernel, Layout, Level, Mapped, MemoryError, NetworkSpec, Positions, SpecError, dispatch, memory,
 };
 
 /// The weights, as f32 bits in relaxed atomics: threads share them without locks.
@@ -59,10 +59,13 @@ impl Network {
         self.weights.as_slice()
     }
 
-    /// The largest exponent that a cell can show.
+    /// How exponents become positions.
     #[inline(always)]
-    pub fn largest_exponent(&self) -> u8 {
-        self.spec.tile_values as u8 - 1
+    fn encoding(&self) -> Encoding {
+        match self.spec.tile_values {
+            16 => Encoding::Nibbles,
+            c => Encoding::Linear(c as u8 - 1),
+        }
     }
 
     /// The table of a tuple, in the order of the paper's Eq. 3: the first cell counts 1.
@@ -96,16 +99,9 @@ impl Network {
             type Output = f32;
             #[inline(always)]
             unsafe fn run<I: Isa>(self) -> f32 {
-                let Value(network, board) = self;
-                // SAFETY: inside a kernel; the lookups are those of the network.
-                unsafe {
-                    let mut sum = I::zero();
-                    for lookup in network.layout.lookups() {
-                        let positions = I::positions(&board, network.largest_exponent(), lookup);
-                        sum = I::add(sum, network.weights(), &positions);
-                    }
-                    I::total(sum)
-                }
+                let mut positions = vec![Positions::default(); self.0.layout.lookups().len()];
+                // SAFETY: inside a kernel.
+                unsafe { self.0.find::<I>(&self.1, &mut positions) }
             }
         }
         dispatch(level, Value(self, afterstate.board().bytes()))
@@ -123,22 +119,28 @@ impl Network {
             unsafe fn run<I: Isa>(self) -> Vec<Positions> {
                 let mut positions = vec![Positions::default(); self.0.layout.lookups().len()];
                 // SAFETY: inside a kernel.
-                unsafe { self.0.positions::<I>(self.1, &mut positions) };
+                unsafe { self.0.find::<I>(self.1, &mut positions) };
                 positions
             }
         }
         dispatch(level, All(self, board))
     }
 
-    /// The positions of all weights of a board, lookup by lookup.
+    /// The positions of a board's weights, lookup by lookup, and their sum, the value.
     ///
     /// # Safety
     /// The instruction set must be there (see [`Kernel`]).
     #[inline(always)]
-    pub unsafe fn positions<I: Isa>(&self, board: &[u8; 16], positions: &mut [Positions]) {
-        for (lookup, positions) in self.layout.lookups().iter().zip(positions) {
-            // SAFETY: as the caller.
-            *positions = unsafe { I::positions(board, self.largest_exponent(), lookup) };
+    pub unsafe fn find<I: Isa>(&self, board: &[u8; 16], positions: &mut [Positions]) -> f32 {
+        let (weights, encoding) = (self.weights(), self.encoding());
+        // SAFETY: as the caller; the lookups are this network's.
+        unsafe {
+            let mut sums = I::zero();
+            for (lookup, positions) in self.layout.lookups().iter().zip(positions) {
+                *positions = I::positions(board, encoding, lookup);
+                sums = I::add(sums, weights, lookup, positions);
+            }
+            I::total(sums)
         }
     }
 
@@ -150,11 +152,11 @@ impl Network {
     pub unsafe fn sum<I: Isa>(&self, positions: &[Positions]) -> f32 {
         // SAFETY: as the caller.
         unsafe {
-            let mut sum = I::zero();
-            for positions in positions {
-                sum = I::add(sum, self.weights(), positions);
+            let mut sums = I::zero();
+            for (lookup, positions) in self.layout.lookups().iter().zip(positions) {
+                sums = I::add(sums, self.weights(), lookup, positions);
             }
-            I::total(sum)
+            I::total(sums)
         }
     }
 }

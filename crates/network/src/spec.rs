@@ -25,6 +25,16 @@ pub enum SpecError {
     /// A number of tile values that makes no sense.
     #[error("{0} tile values: c is 2 to 18 (16, 17 and 18 see tiles up to 32768, 65536 and 131072)")]
     TileValues(usize),
+    /// A table that positions of 32 bits cannot reach.
+    #[error("tuple `{tuple}` with {tile_values} tile values has {weights} weights: a table can have 2^32")]
+    Table {
+        /// The tuple.
+        tuple: String,
+        /// c.
+        tile_values: usize,
+        /// c^n.
+        weights: u64,
+    },
     /// A bad tuple.
     #[error(transparent)]
     Tuple(#[from] TupleError),
@@ -49,7 +59,18 @@ impl NetworkSpec {
         if !(2..=18).contains(&self.tile_values) {
             return Err(SpecError::TileValues(self.tile_values));
         }
-        self.tuples.as_slice().iter().try_for_each(|tuple| tuple.check(self.side)).map_err(Into::into)
+        for tuple in self.tuples.as_slice() {
+            tuple.check(self.side)?;
+            let weights = self.table_len(tuple);
+            if weights > 1 << 32 {
+                return Err(SpecError::Table {
+                    tuple: tuple.to_string(),
+                    tile_values: self.tile_values,
+                    weights,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The number of weights in the table of a tuple: c^n.

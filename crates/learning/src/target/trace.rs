@@ -60,7 +60,11 @@ impl Trace {
         } else {
             let slot = self.slot(0, 1);
             self.entries[slot] = (board, number);
-            self.positions[slot * self.lookups..][..self.lookups].copy_from_slice(positions);
+            // A loop, because a call to copy a few vectors costs more than they do.
+            for (kept, new) in self.positions[slot * self.lookups..][..self.lookups].iter_mut().zip(positions)
+            {
+                *kept = *new;
+            }
         }
         self.len += 1;
     }
@@ -127,5 +131,5 @@ impl Trace {
 #[inline(always)]
 pub(super) unsafe fn positions_of<I: Isa>(network: &Network, board: &[u8; 16], buffer: &mut [Positions]) {
     // SAFETY: as the caller.
-    unsafe { network.positions::<I>(board, buffer) };
+    unsafe { network.find::<I>(board, buffer) };
 }

@@ -1,8 +1,8 @@
-//! AVX2: four lanes in a vector, two vectors a lookup.
+//! AVX2: eight lanes in a vector, two vectors a lookup.
 
 use std::{arch::x86_64::*, sync::atomic::AtomicU32};
 
-use super::Isa;
+use super::{Encoding, Isa};
 use crate::{Lookup, Positions};
 
 /// x86-64 with AVX2.
@@ -10,73 +10,93 @@ use crate::{Lookup, Positions};
 pub(super) struct Avx2;
 
 impl Isa for Avx2 {
-    type Values = [__m128; 2];
+    type Sums = [__m256; 2];
 
     #[inline(always)]
-    unsafe fn positions(board: &[u8; 16], largest: u8, lookup: &Lookup) -> Positions {
+    unsafe fn positions(board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions {
         let mut positions = Positions::default();
-        // SAFETY: AVX2 is there; all loads and stores stay inside the arrays, whose alignment is 64.
+        // SAFETY: AVX2 is there; loads and stores are of halves of arrays, whose alignment is 64.
         unsafe {
-            let board = _mm_min_epu8(_mm_loadu_si128(board.as_ptr().cast()), _mm_set1_epi8(largest as i8));
-            let board = _mm256_broadcastsi128_si256(board);
+            let board = _mm_loadu_si128(board.as_ptr().cast());
+            let largest = if let Encoding::Linear(largest) = encoding { largest } else { 15 };
+            let board = _mm256_broadcastsi128_si256(_mm_min_epu8(board, _mm_set1_epi8(largest as i8)));
             for half in 0..2 {
                 let load = |array: *const __m256i| _mm256_load_si256(array.add(half));
-                let bytes = _mm256_shuffle_epi8(board, load(lookup.shuffle.as_ptr().cast()));
-                let low = _mm256_and_si256(bytes, _mm256_set1_epi8(lookup.low_bits as i8));
-                let pairs = _mm256_maddubs_epi16(low, load(lookup.pair.as_ptr().cast()));
-                let halves = _mm256_madd_epi16(pairs, load(lookup.quad.as_ptr().cast()));
-                let low = _mm256_and_si256(halves, _mm256_set1_epi64x(0xffff_ffff));
-                let high = _mm256_srli_epi64::<32>(halves);
-                let high = _mm256_mul_epu32(high, load(lookup.high.as_ptr().cast()));
-                let low = _mm256_add_epi64(low, load(lookup.offset.as_ptr().cast()));
-                // The block bits of a lane's eight bytes, as a number: bit 3 moves to the sign bit.
-                let upper = _mm256_and_si256(bytes, _mm256_set1_epi8(lookup.block_bit as i8));
-                let upper = _mm256_movemask_epi8(_mm256_slli_epi16::<4>(upper));
-                let upper = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(upper));
-                let block = _mm256_mul_epu32(upper, load(lookup.block.as_ptr().cast()));
-                let low = _mm256_add_epi64(low, block);
-                let target: *mut __m256i = positions.0.as_mut_ptr().cast();
-                _mm256_store_si256(target.add(half), _mm256_add_epi64(low, high));
+                let position = match encoding {
+                    Encoding::Nibbles => {
+                        let even = _mm256_shuffle_epi8(board, load(lookup.even_nibbles.as_ptr().cast()));
+                        let odd = _mm256_shuffle_epi8(board, load(lookup.odd_nibbles.as_ptr().cast()));
+                        let nibbles = _mm256_or_si256(even, _mm256_slli_epi16::<4>(odd));
+                        _mm256_sllv_epi32(nibbles, load(lookup.shift.as_ptr().cast()))
+                    }
+                    Encoding::Linear(_) => {
+                        let pair = load(lookup.pair.as_ptr().cast());
+                        let four = |cells, pairs| {
+                            let bytes = _mm256_shuffle_epi8(board, load(cells));
+                            _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, pair), load(pairs))
+                        };
+                        let low = four(lookup.low_cells.as_ptr().cast(), lookup.low_pairs.as_ptr().cast());
+                        let high = four(lookup.high_cells.as_ptr().cast(), lookup.high_pairs.as_ptr().cast());
+                        let high = _mm256_mullo_epi32(high, load(lookup.high.as_ptr().cast()));
+                        _mm256_add_epi32(low, high)
+                    }
+                };
+                let position = _mm256_add_epi32(position, load(lookup.offset.as_ptr().cast()));
+                _mm256_store_si256(positions.0.as_mut_ptr().cast::<__m256i>().add(half), position);
             }
         }
         positions
     }
 
     #[inline(always)]
-    unsafe fn zero() -> Self::Values {
+    unsafe fn zero() -> Self::Sums {
         // SAFETY: AVX2 is there.
-        unsafe { [_mm_setzero_ps(); 2] }
+        unsafe { [_mm256_setzero_ps(); 2] }
     }
 
     #[inline(always)]
-    unsafe fn add(sum: Self::Values, weights: &[AtomicU32], positions: &Positions) -> Self::Values {
-        // SAFETY: AVX2 is there, and the caller keeps the positions inside the weights. Other
-        // threads may store to them meanwhile: aligned four-byte loads never tear, and any bits are
-        // a valid f32; this is what relaxed atomic loads compile to.
+    unsafe fn add(
+        sums: Self::Sums,
+        weights: &[AtomicU32],
+        lookup: &Lookup,
+        positions: &Positions,
+    ) -> Self::Sums {
+        // SAFETY: AVX2 is there, and the positions of the live lanes, the only ones that are loaded,
+        // lie inside the weights. Other threads may store to them meanwhile: aligned four-byte loads
+        // never tear, and any bits are an f32; it is what relaxed atomic loads compile to.
         unsafe {
-            let weights: *const f32 = weights.as_ptr().cast();
-            let index: *const __m256i = positions.0.as_ptr().cast();
-            let low = _mm256_i64gather_ps::<4>(weights, _mm256_load_si256(index));
-            let high = _mm256_i64gather_ps::<4>(weights, _mm256_load_si256(index.add(1)));
-            [_mm_add_ps(sum[0], low), _mm_add_ps(sum[1], high)]
+            let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
+            let index = positions.0.as_ptr().cast::<__m256i>();
+            let gather = |half: usize| {
+                let index = _mm256_load_si256(index.add(half));
+                if lookup.live() >= 8 * (half + 1) {
+                    return _mm256_i32gather_ps::<4>(base, index);
+                }
+                let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+                let live = _mm256_set1_epi32(lookup.live() as i32 - 8 * half as i32);
+                let live = _mm256_castsi256_ps(_mm256_cmpgt_epi32(live, lanes));
+                _mm256_mask_i32gather_ps::<4>(_mm256_setzero_ps(), base, index, live)
+            };
+            [_mm256_add_ps(sums[0], gather(0)), _mm256_add_ps(sums[1], gather(1))]
         }
     }
 
     #[inline(always)]
-    unsafe fn total([low, high]: Self::Values) -> f32 {
+    unsafe fn total([low, high]: Self::Sums) -> f32 {
         // SAFETY: AVX2 is there.
-        unsafe { total(_mm_add_ps(low, high)) }
+        unsafe { total(_mm256_add_ps(low, high)) }
     }
 }
 
-/// (0+2) + (1+3).
+/// ((0+4)+(2+6)) + ((1+5)+(3+7)).
 ///
 /// # Safety
-/// None beyond SSE, which every x86-64 has.
+/// AVX must be there.
 #[inline(always)]
-pub(super) unsafe fn total(v: __m128) -> f32 {
-    // SAFETY: SSE is part of the x86-64 baseline.
+pub(super) unsafe fn total(v: __m256) -> f32 {
+    // SAFETY: as the caller.
     unsafe {
+        let v = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v));
         let v = _mm_add_ps(v, _mm_movehl_ps(v, v));
         _mm_cvtss_f32(_mm_add_ss(v, _mm_shuffle_ps::<1>(v, v)))
     }

@@ -1,7 +1,7 @@
 //! Vector instructions, in one place: what a lookup needs, once for each instruction set, and the
 //! dispatch that compiles a whole hot loop for each of them.
 //!
-//! All levels give the same bits: the arithmetic and its order are the same, and a test says so.
+//! All of them give the same bits, and a test says so.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -16,38 +16,48 @@ use portable::Portable;
 #[cfg(target_arch = "x86_64")]
 use {avx2::Avx2, avx512::Avx512};
 
-/// An instruction set: how a lookup's positions are computed and its weights gathered.
-///
-/// # Safety
-/// The methods may only be called where the instruction set is there, that is, inside a
-/// [`Kernel`] that [`dispatch`] runs. They are inlined, so that the kernel is compiled as a whole.
+/// An instruction set: how positions are computed, and weights loaded and added.
 pub trait Isa: Copy {
-    /// Eight numbers.
-    type Values: Copy;
+    /// Sixteen sums.
+    type Sums: Copy;
 
     /// The positions of a board's weights.
     ///
     /// # Safety
-    /// The instruction set must be there.
-    unsafe fn positions(board: &[u8; 16], largest: u8, lookup: &Lookup) -> Positions;
+    /// The instruction set must be there: inside a [`Kernel`] that [`dispatch`] runs.
+    unsafe fn positions(board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions;
 
     /// Zeros.
     ///
     /// # Safety
-    /// The instruction set must be there.
-    unsafe fn zero() -> Self::Values;
+    /// As for [`Self::positions`].
+    unsafe fn zero() -> Self::Sums;
 
-    /// Adds the weights at eight positions.
+    /// Adds the weights at a lookup's positions.
     ///
     /// # Safety
-    /// The instruction set must be there, and the positions must lie inside the weights.
-    unsafe fn add(sum: Self::Values, weights: &[AtomicU32], positions: &Positions) -> Self::Values;
+    /// As for [`Self::positions`]; the positions must be the lookup's, and the lookup the weights'.
+    unsafe fn add(
+        sums: Self::Sums,
+        weights: &[AtomicU32],
+        lookup: &Lookup,
+        positions: &Positions,
+    ) -> Self::Sums;
 
-    /// The sum of the eight numbers, as ((0+4)+(2+6)) + ((1+5)+(3+7)).
+    /// The sum of the sixteen: the two halves lane by lane, then ((0+4)+(2+6)) + ((1+5)+(3+7)).
     ///
     /// # Safety
-    /// The instruction set must be there.
-    unsafe fn total(values: Self::Values) -> f32;
+    /// As for [`Self::positions`].
+    unsafe fn total(sums: Self::Sums) -> f32;
+}
+
+/// How exponents become positions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Encoding {
+    /// c = 16: four bits a cell.
+    Nibbles,
+    /// Any other c: a number to the base c; the largest exponent that a cell can show.
+    Linear(u8),
 }
 
 /// The instruction sets there are.
@@ -55,7 +65,7 @@ pub trait Isa: Copy {
 pub enum Level {
     /// Plain Rust.
     Portable,
-    /// x86-64 with AVX2.
+    /// x86-64 with AVX2 and BMI.
     Avx2,
     /// x86-64 with AVX-512 (F, BW, DQ, VL).
     Avx512,
@@ -103,16 +113,14 @@ pub trait Kernel {
 pub fn dispatch<K: Kernel>(level: Level, kernel: K) -> K::Output {
     assert!(Level::available().contains(&level), "this processor has no {level:?}");
     match level {
-        // SAFETY: plain Rust runs everywhere.
-        Level::Portable => unsafe { kernel.run::<Portable>() },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: checked above.
-        Level::Avx2 => unsafe { run_avx2(kernel) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: checked above.
         Level::Avx512 => unsafe { run_avx512(kernel) },
-        #[cfg(not(target_arch = "x86_64"))]
-        _ => unreachable!("not available on this processor"),
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: checked above.
+        Level::Avx2 => unsafe { run_avx2(kernel) },
+        // SAFETY: plain Rust runs everywhere.
+        _ => unsafe { kernel.run::<Portable>() },
     }
 }
 
@@ -132,12 +140,12 @@ unsafe fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
 
 /// Asks for a cache line before it is needed; does nothing where the processor has no such hint.
 #[inline(always)]
-pub fn prefetch<T>(target: &T) {
+pub fn prefetch<T>(target: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: SSE is part of the x86-64 baseline, and a prefetch never faults.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(target).cast());
+        _mm_prefetch::<_MM_HINT_T0>(target.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = target;

@@ -1,11 +1,8 @@
 //! Plain Rust: the reference for the vector paths, and the path for other processors.
 
-use std::{
-    array::from_fn,
-    sync::atomic::{AtomicU32, Ordering::Relaxed},
-};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::Isa;
+use super::{Encoding, Isa};
 use crate::{LANES, Lookup, Positions};
 
 /// Plain Rust.
@@ -13,42 +10,56 @@ use crate::{LANES, Lookup, Positions};
 pub(super) struct Portable;
 
 impl Isa for Portable {
-    type Values = [f32; LANES];
+    type Sums = [f32; LANES];
 
     #[inline(always)]
-    unsafe fn positions(board: &[u8; 16], largest: u8, lookup: &Lookup) -> Positions {
-        Positions(from_fn(|lane| {
-            let digit = |p: usize| {
-                let byte = lookup.shuffle[8 * lane + p];
-                if byte < 16 { board[usize::from(byte)].min(largest) } else { 0 }
-            };
-            let low = |p: usize| u64::from(digit(p) & lookup.low_bits);
-            let pair = |q: usize| {
-                let factor = |p: usize| lookup.pair[8 * lane + p] as u64;
-                low(2 * q) * factor(2 * q) + low(2 * q + 1) * factor(2 * q + 1)
-            };
-            let half = |h: usize| {
-                let factor = |q: usize| lookup.quad[4 * lane + q] as u64;
-                pair(2 * h) * factor(2 * h) + pair(2 * h + 1) * factor(2 * h + 1)
-            };
-            let upper = |p: usize| u64::from(digit(p) & lookup.block_bit != 0) << p;
-            let block = (0..8).map(upper).sum::<u64>();
-            half(0) + half(1) * lookup.high[lane] + block * lookup.block[lane] + lookup.offset[lane]
-        }))
+    unsafe fn positions(board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions {
+        let cell = |byte: u8| if byte < 16 { u32::from(board[usize::from(byte)]) } else { 0 };
+        let position = |lane: usize| match encoding {
+            Encoding::Nibbles => {
+                let nibbles = |p: usize| {
+                    let (even, odd) =
+                        (cell(lookup.even_nibbles[p]).min(15), cell(lookup.odd_nibbles[p]).min(15));
+                    even | odd << 4
+                };
+                (0..4).map(|i| nibbles(4 * lane + i) << (8 * i)).sum::<u32>() << lookup.shift[lane]
+            }
+            Encoding::Linear(largest) => {
+                let four = |cells: &[u8; 64], pairs: &[i16; 32]| {
+                    let digit =
+                        |p: usize| cell(cells[4 * lane + p]).min(largest.into()) * lookup.pair[p] as u32;
+                    let pair = |q: usize| (digit(2 * q) + digit(2 * q + 1)) * pairs[2 * lane + q] as u32;
+                    pair(0) + pair(1)
+                };
+                let high = four(&lookup.high_cells, &lookup.high_pairs);
+                four(&lookup.low_cells, &lookup.low_pairs) + high * lookup.high[lane]
+            }
+        };
+        Positions(std::array::from_fn(|lane| position(lane).wrapping_add(lookup.offset[lane]) as i32))
     }
 
     #[inline(always)]
-    unsafe fn zero() -> Self::Values {
+    unsafe fn zero() -> Self::Sums {
         [0.0; LANES]
     }
 
     #[inline(always)]
-    unsafe fn add(sum: Self::Values, weights: &[AtomicU32], positions: &Positions) -> Self::Values {
-        from_fn(|lane| sum[lane] + f32::from_bits(weights[positions.0[lane] as usize].load(Relaxed)))
+    unsafe fn add(
+        mut sums: Self::Sums,
+        weights: &[AtomicU32],
+        lookup: &Lookup,
+        positions: &Positions,
+    ) -> Self::Sums {
+        for lane in 0..lookup.live() {
+            let position = (lookup.base() + positions.0[lane] as isize) as usize;
+            sums[lane] += f32::from_bits(weights[position].load(Relaxed));
+        }
+        sums
     }
 
     #[inline(always)]
-    unsafe fn total(v: Self::Values) -> f32 {
+    unsafe fn total(sums: Self::Sums) -> f32 {
+        let v: [f32; 8] = std::array::from_fn(|lane| sums[lane] + sums[lane + 8]);
         ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]))
     }
 }
