@@ -117,6 +117,7 @@ pub struct Trainer<'a> {
     session: Box<dyn Session + 'a>,
     next_game: AtomicU64,
     progress: Progress,
+    level: Level,
 }
 
 impl<'a> Trainer<'a> {
@@ -158,6 +159,11 @@ impl<'a> Trainer<'a> {
         TrainerState { progress: self.progress, next_game, threads: self.session.states() }
     }
 
+    /// Uses another instruction set than the best one: the results are the same.
+    pub fn set_level(&mut self, level: Level) {
+        self.level = level;
+    }
+
     /// How far training has come.
     pub fn progress(&self) -> Progress {
         self.progress
@@ -196,6 +202,7 @@ impl<'a> Trainer<'a> {
             start,
             seconds_before: before.seconds,
             stop: &stop,
+            level: self.level,
         };
         let progress = &mut self.progress;
         let mut report = |news: News| {
@@ -237,6 +244,7 @@ struct Shared<'a> {
     start: Instant,
     seconds_before: f64,
     stop: &'a AtomicBool,
+    level: Level,
 }
 
 impl Shared<'_> {
@@ -408,10 +416,10 @@ impl<const N: usize> Thread<N> {
         step_size: &S,
         sender: &Sender<News>,
     ) {
-        let level = Level::best();
         while let Some((actions, rate)) = shared.next_chunk() {
             let learner = Learner { network: shared.network, step_size, rate };
-            let news = dispatch(level, Chunk { thread: self, shared, target, learner: &learner, actions });
+            let news =
+                dispatch(shared.level, Chunk { thread: self, shared, target, learner: &learner, actions });
             let idle = news.actions == 0;
             if sender.send(news).is_err() || idle {
                 return;

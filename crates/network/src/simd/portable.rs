@@ -50,9 +50,9 @@ impl Isa for Portable {
         lookup: &Lookup,
         positions: &Positions,
     ) -> Self::Sums {
-        for lane in 0..lookup.live() {
-            let position = (lookup.base() + positions.0[lane] as isize) as usize;
-            sums[lane] += f32::from_bits(weights[position].load(Relaxed));
+        for (sum, position) in sums.iter_mut().zip(positions.0).take(lookup.live()) {
+            let position = (lookup.base() + position as isize) as usize;
+            *sum += f32::from_bits(weights[position].load(Relaxed));
         }
         sums
     }
