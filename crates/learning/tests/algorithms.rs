@@ -1,0 +1,88 @@
+//! The trainer against the papers' algorithms, written naively: the same weights, bit for bit.
+
+mod common;
+mod oracle;
+
+use afterstate_learning::{Budget, Settings, Trainer};
+use afterstate_network::{Network, NetworkSpec};
+use common::{FIXED, TARGETS, TC, settings, spec};
+use oracle::Naive;
+
+/// Trains both ways, and compares V, E and A of every weight.
+fn check<const N: usize>(spec: &NetworkSpec, settings: &Settings) {
+    let network = Network::new(spec.clone()).expect("a small network");
+    let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
+    trainer.run(|_, _| true);
+    let mut naive = Naive::<N>::new(spec.clone(), settings.clone());
+    naive.run();
+
+    let progress = trainer.progress();
+    assert_eq!((progress.actions, progress.episodes), (naive.actions, naive.finished), "{settings:?}");
+    assert!(naive.actions > 1_000, "enough moves to tell methods apart: {}", naive.actions);
+    for i in 0..spec.tuples.as_slice().len() {
+        for (index, (position, v)) in network.layout().positions(i).zip(network.table(i)).enumerate() {
+            let feature = (i, index as u64);
+            let of = |map: &std::collections::HashMap<_, f32>| map.get(&feature).copied().unwrap_or(0.0);
+            assert_eq!(v.to_bits(), of(&naive.v).to_bits(), "V of {feature:?}: {v}, {settings:?}");
+            if let Some(coherence) = trainer.temporal_coherence() {
+                assert_eq!(
+                    coherence.sums(position),
+                    (of(&naive.e), of(&naive.a)),
+                    "{feature:?} {settings:?}"
+                );
+            }
+        }
+    }
+}
+
+fn check_all<const N: usize>(spec: &NetworkSpec, budget: Budget) {
+    for target in TARGETS {
+        for step_size in [FIXED, TC] {
+            check::<N>(spec, &settings(target, step_size, budget));
+        }
+    }
+}
+
+#[test]
+fn every_target_with_every_step_size() {
+    check_all::<4>(&spec(4, "0123 4567 0145", 12, true), Budget::Actions(4_001));
+}
+
+#[test]
+fn small_boards() {
+    check_all::<3>(&spec(3, "012 0134", 10, true), Budget::Episodes(60));
+    check_all::<2>(&spec(2, "0123", 6, true), Budget::Episodes(300));
+}
+
+#[test]
+fn without_symmetric_sampling() {
+    check_all::<3>(&spec(3, "012 345 678 036 147 258", 11, false), Budget::Episodes(40));
+}
+
+/// Two 6-tuples that share five cells: their weights alternate in memory.
+#[test]
+fn tuples_that_stand_together_in_memory() {
+    let (wide, small) = (spec(4, "012345 012456", 8, true), spec(3, "012345 012346", 8, true));
+    for step_size in [FIXED, TC] {
+        check::<4>(&wide, &settings(common::td_lambda(0.5, 3), step_size, Budget::Actions(3_000)));
+        check::<3>(&small, &settings(common::delayed(0.5, 3), step_size, Budget::Actions(3_000)));
+    }
+}
+
+/// Sixteen tile values take another way to the positions than fewer or more.
+#[test]
+fn sixteen_and_more_tile_values() {
+    for c in [16, 18] {
+        let spec = spec(4, "0123 4567", c, true);
+        check::<4>(&spec, &settings(common::TD_0, TC, Budget::Actions(4_000)));
+    }
+}
+
+#[test]
+fn other_rules_and_seeds() {
+    let mut settings = settings(common::TD_0, TC, Budget::Episodes(30));
+    settings.rules.four = 0.5;
+    settings.rules.start_tiles = 3;
+    settings.seed = 0;
+    check::<4>(&spec(4, "0123 4567", 12, true), &settings);
+}

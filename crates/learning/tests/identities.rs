@@ -1,0 +1,143 @@
+//! What must come out the same: methods that are special cases of one another, instruction sets, seeds.
+
+mod common;
+
+use afterstate_game::Afterstate;
+use afterstate_learning::{Budget, Parallel, Settings, StepSizeSpec, TargetSpec, Trainer};
+use afterstate_network::{Level, Network, NetworkSpec};
+use common::{FIXED, TARGETS, TC, TD_0, bits, delayed, n_step, settings, spec, td_lambda, trained};
+
+const BUDGET: Budget = Budget::Actions(20_000);
+
+fn network_spec() -> NetworkSpec {
+    spec(4, "0123 4567 0145", 12, true)
+}
+
+fn weights(target: TargetSpec, step_size: StepSizeSpec) -> Vec<u32> {
+    bits(&trained(&network_spec(), &settings(target, step_size, BUDGET)))
+}
+
+#[test]
+fn td_0_is_a_special_case_of_everything() {
+    for step_size in [FIXED, TC] {
+        let td_0 = weights(TD_0, step_size);
+        assert!(td_0.iter().any(|&bits| bits != 0), "it has learned");
+        assert!(weights(delayed(0.0, 0), step_size) == td_0, "no delay");
+        assert!(weights(n_step(1), step_size) == td_0, "one step");
+    }
+}
+
+/// With TC the horizon still counts: E and A of earlier afterstates learn from δ itself (Algorithm 2, line 7).
+#[test]
+fn without_lambda_the_horizon_matters_only_to_temporal_coherence() {
+    assert!(weights(td_lambda(0.0, 3), FIXED) == weights(TD_0, FIXED));
+    assert!(weights(td_lambda(0.0, 3), TC) != weights(TD_0, TC));
+}
+
+#[test]
+fn without_a_horizon_lambda_is_of_no_consequence() {
+    for step_size in [FIXED, TC] {
+        assert!(weights(td_lambda(0.5, 0), step_size) == weights(TD_0, step_size));
+    }
+}
+
+#[test]
+fn different_methods_learn_different_weights() {
+    for step_size in [FIXED, TC] {
+        let all: Vec<_> = TARGETS.iter().map(|&target| weights(target, step_size)).collect();
+        for (i, a) in all.iter().enumerate() {
+            for (j, b) in all.iter().enumerate().skip(i + 1) {
+                let same = TARGETS[i] == TD_0 && TARGETS[j] == n_step(1);
+                assert_eq!(a == b, same, "{:?} {:?}", TARGETS[i], TARGETS[j]);
+            }
+        }
+    }
+}
+
+/// After two moves in each game every error has met A = 0, or sums of its own sign.
+#[test]
+fn the_first_step_of_temporal_coherence_has_rate_1() {
+    let settings = settings(TD_0, StepSizeSpec::TemporalCoherence { beta: 0.5 }, Budget::Actions(8));
+    let spec = spec(4, "0123", 12, false);
+    let network = Network::new(spec).expect("a small network");
+    let mut trainer = Trainer::new(&network, settings).expect("a small trainer");
+    trainer.run(|_, _| true);
+    let coherence = trainer.temporal_coherence().expect("E and A");
+    let mut moved = 0;
+    for (position, weight) in network.layout().positions(0).zip(network.table(0)) {
+        let (e, a) = coherence.sums(position);
+        assert_eq!(e.abs(), a, "all errors so far agree");
+        // m = 1, and the rate is 1: V = β·Σδ.
+        assert_eq!(weight, 0.5 * e);
+        moved += u32::from(weight != 0.0);
+    }
+    assert!(moved > 0, "some reward was met");
+}
+
+#[test]
+fn instruction_sets_learn_the_same() {
+    for tile_values in [12, 16] {
+        let spec = spec(4, "0123 4567 0145", tile_values, true);
+        for (target, step_size) in [(td_lambda(0.5, 3), FIXED), (delayed(0.5, 3), TC), (n_step(3), TC)] {
+            let learned = Level::available().into_iter().map(|level| {
+                let network = Network::new(spec.clone()).expect("a small network");
+                let mut trainer =
+                    Trainer::new(&network, settings(target, step_size, BUDGET)).expect("a small trainer");
+                trainer.set_level(level);
+                trainer.run(|_, _| true);
+                drop(trainer);
+                (level, bits(&network))
+            });
+            let learned: Vec<_> = learned.collect();
+            for (level, weights) in &learned {
+                assert!(*weights == learned[0].1, "{level:?} {target:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_thread_is_a_function_of_the_seed() {
+    let with = |seed, parallel| {
+        let settings = Settings { seed, parallel, ..settings(TD_0, TC, BUDGET) };
+        bits(&trained(&network_spec(), &settings))
+    };
+    let first = with(1, Parallel::LockFree);
+    assert!(first == with(1, Parallel::LockFree));
+    assert!(first == with(1, Parallel::PrivateHot), "the mode is of no consequence for one thread");
+    assert!(first != with(2, Parallel::LockFree));
+}
+
+/// Several threads learn too, in either mode, and count every move.
+#[test]
+fn threads_share_what_they_learn() {
+    let (spec, budget) = (network_spec(), Budget::Actions(200_000));
+    for parallel in [Parallel::LockFree, Parallel::PrivateHot] {
+        let settings = Settings { threads: 3, parallel, ..settings(TD_0, TC, budget) };
+        let network = Network::new(spec.clone()).expect("a small network");
+        let mut trainer = Trainer::new(&network, settings).expect("a small trainer");
+        let mut scores = Vec::new();
+        trainer.run(|_, finished| {
+            scores.extend(finished.iter().map(|game| game.score as f64));
+            true
+        });
+        assert_eq!(trainer.progress().actions, 200_000);
+        assert_eq!(trainer.progress().episodes, scores.len() as u64);
+        let tenth = scores.len() / 10;
+        let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
+        let (first, last) = (mean(&scores[..tenth]), mean(&scores[scores.len() - tenth..]));
+        assert!(last > 1.5 * first, "{parallel:?}: from {first} to {last}");
+    }
+}
+
+#[test]
+fn symmetric_boards_keep_equal_values() {
+    let network = trained(&network_spec(), &settings(TD_0, TC, BUDGET));
+    let board: Afterstate<4> = "0123/0012/0001/0000".parse().expect("a board");
+    let value = network.value(board);
+    assert!(value != 0.0, "it has been learned about");
+    for symmetry in afterstate_game::Symmetry::ALL {
+        let image = network.value(board.image(symmetry));
+        assert!((image - value).abs() <= 1e-4 * value.abs(), "{image}, not {value}");
+    }
+}

@@ -1,0 +1,241 @@
+//! Algorithms 1–4 of jaskowski-2016, n-step and backward TD, written as the paper has them: V, E and A are
+//! maps from (tuple, index) to a number, and an episode remembers all its afterstates.
+//!
+//! Two things are the trainer's, so that the results can be compared bit for bit: the order in which the
+//! weights of a value are added ([`Naive::value`]), and that a thread plays four games in step.
+
+use std::collections::HashMap;
+
+use afterstate_game::{Afterstate, GameRng, State, Symmetry, game_rng};
+use afterstate_learning::{
+    Budget, Settings, StepSizeSpec, TargetSpec,
+    target::{Backward, DelayedTdLambda, NStep, TdLambda},
+};
+use afterstate_network::NetworkSpec;
+
+/// A weight: the number of its tuple, and its index by Eq. 3.
+pub(crate) type Feature = (usize, u64);
+
+/// The games that a thread plays together.
+const GAMES: usize = 4;
+
+/// A learner of the plainest kind.
+pub(crate) struct Naive<const N: usize> {
+    spec: NetworkSpec,
+    settings: Settings,
+    pub(crate) v: HashMap<Feature, f32>,
+    pub(crate) e: HashMap<Feature, f32>,
+    pub(crate) a: HashMap<Feature, f32>,
+    episodes: Vec<Episode<N>>,
+    next_game: u64,
+    pub(crate) actions: u64,
+    pub(crate) finished: u64,
+}
+
+/// An episode so far: s'₁ … s'ₜ with the reward for reaching each, and the errors δ₁ … that are known.
+struct Episode<const N: usize> {
+    rng: GameRng,
+    state: State<N>,
+    afterstates: Vec<Afterstate<N>>,
+    rewards: Vec<f32>,
+    deltas: Vec<f32>,
+}
+
+impl<const N: usize> Naive<N> {
+    pub(crate) fn new(spec: NetworkSpec, settings: Settings) -> Self {
+        let (v, e, a) = Default::default();
+        let episodes = Vec::new();
+        let mut naive = Naive { spec, settings, v, e, a, episodes, next_game: 0, actions: 0, finished: 0 };
+        naive.episodes = (0..GAMES).filter_map(|_| naive.episode()).collect();
+        naive
+    }
+
+    /// Plays and learns until the budget is used up.
+    pub(crate) fn run(&mut self) {
+        let mut episodes = std::mem::take(&mut self.episodes);
+        loop {
+            let left = match self.settings.budget {
+                Budget::Actions(actions) => actions - self.actions,
+                _ => u64::MAX,
+            };
+            let round = episodes.len().min(left as usize);
+            if round == 0 {
+                break;
+            }
+            self.step_all(&mut episodes[..round]);
+            self.actions += round as u64;
+            episodes.retain_mut(|episode| !episode.state.is_terminal() || self.restart(episode));
+        }
+    }
+
+    /// One move in each episode: all choose, all learn, all go on.
+    fn step_all(&mut self, episodes: &mut [Episode<N>]) {
+        let choices: Vec<_> = episodes.iter().map(|episode| self.choose(episode.state)).collect();
+        for (episode, &(afterstate, reward, value)) in episodes.iter_mut().zip(&choices) {
+            episode.rewards.push(reward);
+            if !episode.afterstates.is_empty() {
+                self.learn(episode, reward + value);
+            }
+            episode.afterstates.push(afterstate);
+        }
+        for (episode, (afterstate, _, _)) in episodes.iter_mut().zip(choices) {
+            episode.state = afterstate.spawn(&self.settings.rules, &mut episode.rng);
+        }
+        for episode in episodes.iter_mut().filter(|episode| episode.state.is_terminal()) {
+            self.finish(episode);
+            self.finished += 1;
+        }
+    }
+
+    /// The episode of the next game, if there is one.
+    fn episode(&mut self) -> Option<Episode<N>> {
+        if matches!(self.settings.budget, Budget::Episodes(episodes) if self.next_game >= episodes) {
+            return None;
+        }
+        let mut rng = game_rng(self.settings.seed, self.next_game);
+        self.next_game += 1;
+        let state = self.settings.rules.initial_state(&mut rng);
+        Some(Episode { rng, state, afterstates: vec![], rewards: vec![], deltas: vec![] })
+    }
+
+    fn restart(&mut self, episode: &mut Episode<N>) -> bool {
+        self.episode().map(|next| *episode = next).is_some()
+    }
+
+    /// Algorithm 1, line 10: the afterstate, its reward and its value; the first one of equals.
+    fn choose(&self, state: State<N>) -> (Afterstate<N>, f32, f32) {
+        let slides = state.slides();
+        let mut best: Option<(Afterstate<N>, f32, f32)> = None;
+        for (_, slide) in slides.iter() {
+            let (reward, value) = (slide.reward as f32, self.value(slide.afterstate));
+            if best.is_none_or(|(_, r, v)| reward + value > r + v) {
+                best = Some((slide.afterstate, reward, value));
+            }
+        }
+        best.expect("a state with a move")
+    }
+
+    /// Eq. 3 for every tuple and image: the weights that an afterstate reads.
+    fn features(&self, afterstate: Afterstate<N>) -> Vec<Feature> {
+        let c = self.spec.tile_values as u64;
+        let symmetries = if self.spec.symmetric { &Symmetry::ALL[..] } else { &Symmetry::ALL[..1] };
+        let mut features = Vec::new();
+        for (i, tuple) in self.spec.tuples.as_slice().iter().enumerate() {
+            for &symmetry in symmetries {
+                let image = tuple.image(symmetry, N);
+                let digit = |&cell: &u8| u64::from(afterstate.board().exponent(cell.into())).min(c - 1);
+                features.push((i, image.cells().iter().rev().fold(0, |index, cell| index * c + digit(cell))));
+            }
+        }
+        features
+    }
+
+    /// V(s'): sixteen sums side by side, then the two halves, then ((0+4)+(2+6)) + ((1+5)+(3+7)).
+    fn value(&self, afterstate: Afterstate<N>) -> f32 {
+        let mut sums = [0.0f32; 16];
+        for (i, feature) in self.features(afterstate).iter().enumerate() {
+            sums[i % 16] += self.v.get(feature).unwrap_or(&0.0);
+        }
+        let s: [f32; 8] = std::array::from_fn(|i| sums[i] + sums[i + 8]);
+        ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+    }
+
+    /// Algorithm 1, line 33; Algorithm 2, lines 5–8; Algorithm 4, lines 4–7.
+    fn update(&mut self, afterstate: Afterstate<N>, step: f32, error: f32) {
+        let step = self.settings.step_size.rate() / self.spec.active_features() as f32 * step;
+        for feature in self.features(afterstate) {
+            let v = self.v.entry(feature).or_default();
+            if matches!(self.settings.step_size, StepSizeSpec::Fixed { .. }) {
+                *v += step;
+                continue;
+            }
+            let (e, a) = (self.e.entry(feature).or_default(), self.a.entry(feature).or_default());
+            let alpha = if *a != 0.0 { e.abs() / *a } else { 1.0 };
+            *v += alpha * step;
+            *e += error;
+            *a += error.abs();
+        }
+    }
+
+    /// s'ₜ is the last afterstate; `ahead` is rₜ₊₁ + V(s'ₜ₊₁).
+    fn learn(&mut self, episode: &mut Episode<N>, ahead: f32) {
+        let t = episode.afterstates.len();
+        match self.settings.target {
+            TargetSpec::TdLambda(method) => self.td_lambda(method, episode, ahead),
+            TargetSpec::DelayedTdLambda(method) => {
+                self.error(episode, ahead);
+                if t > method.horizon {
+                    self.delayed(method, episode, t - method.horizon);
+                }
+            }
+            TargetSpec::NStep(NStep { n }) if t >= n => {
+                // The reward for s'ₜ₊₁ is part of `ahead`.
+                self.n_step(episode, t + 1 - n, ahead);
+            }
+            TargetSpec::NStep(_) | TargetSpec::Backward(_) => {}
+        }
+    }
+
+    /// s'ₜ, the last afterstate, led to a terminal state.
+    fn finish(&mut self, episode: &mut Episode<N>) {
+        let t = episode.afterstates.len();
+        match self.settings.target {
+            TargetSpec::TdLambda(method) => self.td_lambda(method, episode, 0.0),
+            TargetSpec::DelayedTdLambda(method) => {
+                self.learn(episode, 0.0);
+                for k in (t + 1).saturating_sub(method.horizon).max(1)..=t {
+                    self.delayed(method, episode, k);
+                }
+            }
+            TargetSpec::NStep(NStep { n }) => {
+                for k in (t + 1).saturating_sub(n).max(1)..=t {
+                    self.n_step(episode, k, 0.0);
+                }
+            }
+            TargetSpec::Backward(method) => self.backward(method, episode),
+        }
+    }
+
+    /// Algorithm 1, lines 30–34, with δₜ = `ahead` − V(s'ₜ).
+    fn td_lambda(&mut self, method: TdLambda, episode: &Episode<N>, ahead: f32) {
+        let t = episode.afterstates.len();
+        let delta = ahead - self.value(episode.afterstates[t - 1]);
+        let mut step = delta;
+        for k in (t.saturating_sub(method.horizon).max(1)..=t).rev() {
+            self.update(episode.afterstates[k - 1], step, delta);
+            step *= method.lambda;
+        }
+    }
+
+    /// δₜ = `ahead` − V(s'ₜ).
+    fn error(&self, episode: &mut Episode<N>, ahead: f32) {
+        let last = *episode.afterstates.last().expect("an afterstate");
+        episode.deltas.push(ahead - self.value(last));
+    }
+
+    /// Algorithm 3, lines 4–5: Δₖ = δₖ + λ·(δₖ₊₁ + λ·(…)) to the last error that is known.
+    fn delayed(&mut self, method: DelayedTdLambda, episode: &Episode<N>, k: usize) {
+        let sum = |sum: f32, delta: &f32| delta + method.lambda * sum;
+        let step = episode.deltas[k - 1..].iter().rev().fold(0.0, sum);
+        self.update(episode.afterstates[k - 1], step, step);
+    }
+
+    /// s'ₖ moves towards rₖ₊₁ + … + rₜ + `ahead`.
+    fn n_step(&mut self, episode: &Episode<N>, k: usize, ahead: f32) {
+        let t = episode.afterstates.len();
+        let rewards: f32 = episode.rewards[k..t].iter().rev().sum();
+        let error = ahead + rewards - self.value(episode.afterstates[k - 1]);
+        self.update(episode.afterstates[k - 1], error, error);
+    }
+
+    /// The λ-returns, from the end to the start.
+    fn backward(&mut self, method: Backward, episode: &Episode<N>) {
+        let mut target = 0.0;
+        for (&afterstate, reward) in episode.afterstates.iter().zip(&episode.rewards).rev() {
+            let error = target - self.value(afterstate);
+            self.update(afterstate, error, error);
+            let value = self.value(afterstate);
+            target = reward + (1.0 - method.lambda) * value + method.lambda * target;
+        }
+    }
+}
