@@ -120,12 +120,13 @@ impl<const N: usize> Kernel for Chunk<'_, N> {
     unsafe fn run<I: Isa>(self) -> Vec<GameResult> {
         let Chunk { shared, playing } = self;
         let Shared { network, games: Games { rules, seed, .. }, .. } = *shared;
+        let view = network.view();
         let mut finished = Vec::new();
         let mut moves = 0;
         while moves < CHUNK && !playing.is_empty() {
             // Each step by all games before the next one, as in training.
             // SAFETY: inside a kernel.
-            playing.iter_mut().for_each(|game| unsafe { game.evaluate::<I>(network) });
+            playing.iter_mut().for_each(|game| unsafe { game.evaluate::<I>(&view) });
             playing.iter_mut().for_each(|game| game.advance(&rules));
             moves += playing.len() as u64;
             if playing.iter().any(GreedyGame::is_over) {

@@ -1,7 +1,7 @@
 //! An actor: one game of self-play after another, each learning as it goes.
 
 use afterstate_game::{Board, GameRng, Rules, State};
-use afterstate_network::{Finished, GreedyGame, Isa, Network};
+use afterstate_network::{Finished, GreedyGame, Isa, Network, View};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -44,9 +44,9 @@ impl<const N: usize> Actor<N> {
     /// # Safety
     /// Inside a kernel only.
     #[inline(always)]
-    pub(crate) unsafe fn evaluate<I: Isa>(&mut self, network: &Network) {
+    pub(crate) unsafe fn evaluate<I: Isa>(&mut self, view: &View<'_>) {
         // SAFETY: inside a kernel, as the caller.
-        unsafe { self.game.evaluate::<I>(network) };
+        unsafe { self.game.evaluate::<I>(view) };
     }
 
     /// Learns from the best of the evaluated moves.

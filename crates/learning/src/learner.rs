@@ -1,13 +1,13 @@
 //! A network that learns: its weights, and the step size that moves them.
 
-use afterstate_network::{Isa, LANES, Network, Positions, prefetch};
+use afterstate_network::{Isa, LANES, Positions, View, prefetch};
 
 use crate::step_size::StepSize;
 
 /// What a target works on.
 pub struct Learner<'a, S> {
-    /// The network.
-    pub network: &'a Network,
+    /// The network, as the thread sees it.
+    pub view: View<'a>,
     /// How far a weight goes.
     pub step_size: &'a S,
     /// α/m or β/m: the learning rate over the number of active features, as it is now.
@@ -18,11 +18,11 @@ impl<S: StepSize> Learner<'_, S> {
     /// V(s') as it is now.
     ///
     /// # Safety
-    /// Inside a kernel only, with positions of this network.
+    /// Inside a kernel only, with positions of this view.
     #[inline(always)]
     pub unsafe fn value<I: Isa>(&self, positions: &[Positions]) -> f32 {
         // SAFETY: as the caller.
-        unsafe { self.network.sum::<I>(positions) }
+        unsafe { self.view.sum::<I>(positions) }
     }
 
     /// Moves V(s') by the step, shared among its weights; `error` is what the step size learns from.
@@ -30,12 +30,12 @@ impl<S: StepSize> Learner<'_, S> {
     /// The weights change one after the other: on a symmetric board one weight occurs several times.
     ///
     /// # Safety
-    /// With positions of this network.
+    /// With positions of this view.
     #[inline(always)]
     pub unsafe fn update(&self, positions: &[Positions], step: f32, error: f32) {
-        let weights = self.network.weights();
+        let weights = self.view.weights;
         let step = self.rate * step;
-        for (positions, lookup) in positions.iter().zip(self.network.layout().lookups()) {
+        for (positions, lookup) in positions.iter().zip(self.view.lookups) {
             let update = |lane: usize| {
                 let position = (lookup.base() + positions.0[lane] as isize) as usize;
                 // SAFETY: the positions of the live lanes lie inside the weights.
@@ -52,11 +52,11 @@ impl<S: StepSize> Learner<'_, S> {
     /// Asks for what an update of these weights will need.
     ///
     /// # Safety
-    /// With positions of this network.
+    /// With positions of this view.
     #[inline(always)]
     pub unsafe fn prefetch(&self, positions: &[Positions]) {
         if let Some(state) = self.step_size.state() {
-            for (positions, lookup) in positions.iter().zip(self.network.layout().lookups()) {
+            for (positions, lookup) in positions.iter().zip(self.view.lookups) {
                 let state = state.as_ptr().wrapping_offset(lookup.base());
                 for &position in &positions.0[..lookup.live()] {
                     prefetch(state.wrapping_offset(position as isize));

@@ -6,6 +6,8 @@
 
 mod actor;
 mod learner;
+mod private_hot;
+mod session;
 pub mod step_size;
 pub mod target;
 mod trainer;

@@ -7,7 +7,7 @@
 
 use afterstate_game::{GameRng, Rules, Slides, State, game_rng};
 
-use crate::{Isa, Network, Positions};
+use crate::{Isa, Network, Positions, View};
 
 /// What a greedy move reaches.
 #[derive(Clone, Copy, Debug)]
@@ -114,15 +114,15 @@ impl<const N: usize> GreedyGame<N> {
     /// # Safety
     /// Inside a kernel only.
     #[inline(always)]
-    pub unsafe fn evaluate<I: Isa>(&mut self, network: &Network) {
-        let lookups = network.layout().lookups().len();
+    pub unsafe fn evaluate<I: Isa>(&mut self, view: &View<'_>) {
+        let lookups = view.lookups.len();
         self.returns = [f32::NEG_INFINITY; 4];
         for a in self.slides.legal {
             let a = a as usize;
             let positions = &mut self.positions[a * lookups..][..lookups];
             let board = self.slides.afterstates[a].board().bytes();
-            // SAFETY: inside a kernel; the positions are this network's.
-            let value = unsafe { network.find::<I>(&board, positions) };
+            // SAFETY: inside a kernel; the positions are this view's.
+            let value = unsafe { view.find::<I>(&board, positions) };
             self.values[a] = value;
             self.returns[a] = self.slides.rewards[a] as f32 + value;
         }

@@ -19,6 +19,9 @@ const PAIRED_LENGTHS: std::ops::RangeInclusive<usize> = 5..=7;
 /// A pair shares all but this many cells at least.
 const MOST_OWN_CELLS: usize = 2;
 
+/// The number of small exponents: tiles up to 128.
+const SMALL: u64 = 8;
+
 /// Where the table of one tuple stands.
 #[derive(Clone, Debug)]
 struct Table {
@@ -30,6 +33,8 @@ struct Table {
     image: Symmetry,
     /// The tuple's cells by index, the one that counts least first.
     order: Vec<usize>,
+    /// The place of its first weight in an area for the weights of small tiles.
+    private: u64,
 }
 
 /// The layout of a network: tables in memory, and the lookups that find a board's weights in them.
@@ -38,6 +43,7 @@ pub struct Layout {
     tables: Vec<Table>,
     lookups: Vec<Lookup>,
     len: u64,
+    private_len: u64,
     tile_values: u64,
 }
 
@@ -58,6 +64,7 @@ impl Layout {
             stride: 1,
             image: identity,
             order: (0..tuple.len()).collect(),
+            private: 0,
         };
         let mut tables: Vec<Table> = tuples.iter().map(single).collect();
         let mut second_of = vec![None; tuples.len()];
@@ -68,18 +75,59 @@ impl Layout {
             tables[second].image = symmetry;
             second_of[second] = Some(first);
         }
-        let mut len = 0;
+        let (mut len, mut private_len) = (0, 0);
         for i in 0..tuples.len() {
             if let Some(first) = second_of[i] {
                 tables[i].offset = tables[first].offset + 1;
+                tables[i].private = tables[first].private + 1;
             } else {
-                tables[i].offset = len;
-                let weights = u64::from(tables[i].stride) * spec.table_len(&tuples[i]);
-                len = (len + weights).next_multiple_of(ALIGNMENT);
+                let stride = u64::from(tables[i].stride);
+                (tables[i].offset, tables[i].private) = (len, private_len);
+                len = (len + stride * spec.table_len(&tuples[i])).next_multiple_of(ALIGNMENT);
+                let small = SMALL.pow(tuples[i].len() as u32);
+                private_len = (private_len + stride * small).next_multiple_of(ALIGNMENT);
             }
         }
         let lookups = lookups(spec, &tables);
-        Layout { tables, lookups, len, tile_values: spec.tile_values as u64 }
+        if spec.tile_values != 16 {
+            private_len = 0;
+        }
+        Layout { tables, lookups, len, private_len, tile_values: spec.tile_values as u64 }
+    }
+
+    /// The number of weights in an area for boards of tiles up to 128, which threads can have for
+    /// themselves; 0 when the layout has no such areas (c is not 16).
+    pub fn private_len(&self) -> u64 {
+        self.private_len
+    }
+
+    /// The lookups of a thread that keeps the weights of small tiles in an area of its own; `None`
+    /// when positions cannot reach that far.
+    pub fn private_lookups(&self, area: u64) -> Option<Vec<Lookup>> {
+        let mut lookups = self.lookups.clone();
+        for lookup in &mut lookups {
+            lookup.is_private = true;
+            let first = area as i64 - lookup.base;
+            if first + self.private_len as i64 > i64::from(i32::MAX) {
+                return None;
+            }
+            lookup.private_offset.iter_mut().for_each(|offset| *offset = offset.wrapping_add(first as u32));
+        }
+        Some(lookups)
+    }
+
+    /// The weights of small tiles: their places in an area, and among all weights.
+    pub fn private_positions(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (0..self.tables.len()).flat_map(move |tuple| {
+            let table = &self.tables[tuple];
+            let (offset, contributions) = self.contributions(tuple);
+            (0..SMALL.pow(table.order.len() as u32)).map(move |digits| {
+                let digit = |rank: usize| (digits / SMALL.pow(rank as u32) % SMALL) as usize;
+                let cells = table.order.iter().enumerate();
+                let position = cells.map(|(rank, &cell)| contributions[cell][digit(rank)]).sum::<u64>();
+                ((table.private + digits * u64::from(table.stride)) as usize, (offset + position) as usize)
+            })
+        })
     }
 
     /// The number of weights in memory, padding included.
@@ -203,6 +251,7 @@ fn lookups(spec: &NetworkSpec, tables: &[Table]) -> Vec<Lookup> {
             let byte =
                 |&j: &usize| image.cells()[j] / spec.side as u8 * 4 + image.cells()[j] % spec.side as u8;
             let bytes: Vec<u8> = table.order.iter().map(byte).collect();
+            lookup.private_offset[lookup.live] = table.private as u32;
             lookup.add_lane(table.offset, table.stride, c, &bytes);
         }
     }

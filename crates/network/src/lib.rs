@@ -26,7 +26,7 @@ pub use greedy::{Finished, GreedyGame, Reached};
 pub use layout::Layout;
 pub use lookup::{LANES, Lookup, Positions};
 pub use memory::{Mapped, MemoryError, available_memory};
-pub use network::{Network, NetworkError, Weights};
+pub use network::{Network, NetworkError, View, Weights};
 pub use simd::{Encoding, Isa, Kernel, Level, dispatch, prefetch};
 pub use spec::{NetworkSpec, SpecError};
 pub use tuples::{Tuple, TupleError, Tuples};

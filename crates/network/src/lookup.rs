@@ -47,6 +47,11 @@ pub struct Lookup {
     pub(crate) high: [u32; LANES],
     /// What is added to each position, modulo 2³².
     pub(crate) offset: [u32; LANES],
+    /// What is added instead for boards of small tiles, whose position is then a number of three bits
+    /// a cell; only where `is_private`.
+    pub(crate) private_offset: [u32; LANES],
+    /// Whether weights of small tiles stand apart.
+    pub(crate) is_private: bool,
     /// Where position 0 stands among all weights.
     pub(crate) base: i64,
     /// The number of lanes that are in use: the first ones.
@@ -68,6 +73,8 @@ impl Lookup {
             high_pairs: std::array::from_fn(|i| if i % 2 == 0 { 1 } else { (c * c) as i16 }),
             high: [0; LANES],
             offset: [0; LANES],
+            private_offset: [0; LANES],
+            is_private: false,
             base,
             live: 0,
         }

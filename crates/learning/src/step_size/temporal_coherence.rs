@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use afterstate_network::{Mapped, MemoryError};
 
 use super::StepSize;
+use crate::private_hot::{pack, unpack};
 
 /// V ← V + β·(αᵢ/m)·step, E ← E + error, A ← A + |error|.
 pub struct TemporalCoherence {
@@ -37,16 +38,6 @@ impl TemporalCoherence {
     pub fn set_sums(&self, position: usize, e: f32, a: f32) {
         self.sums.as_slice()[position].store(pack(e, a), Relaxed);
     }
-}
-
-#[inline(always)]
-fn unpack(word: u64) -> (f32, f32) {
-    (f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32))
-}
-
-#[inline(always)]
-fn pack(e: f32, a: f32) -> u64 {
-    u64::from(e.to_bits()) | u64::from(a.to_bits()) << 32
 }
 
 impl StepSize for TemporalCoherence {

@@ -6,7 +6,7 @@
 
 use afterstate_network::{Isa, Positions, Reached};
 
-use super::{Target, Trace, trace::positions_of};
+use super::{Target, Trace};
 use crate::{Learner, step_size::StepSize};
 
 /// TD(λ) from the end of the episode to its start.
@@ -33,13 +33,12 @@ impl Target for Backward {
 
     #[inline(always)]
     unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>) {
-        let mut buffer = vec![Positions::default(); learner.network.layout().lookups().len()];
+        let mut buffer = vec![Positions::default(); learner.view.lookups.len()];
         let mut target = 0.0;
         for back in 0..trace.len() {
             // SAFETY: inside a kernel.
             unsafe {
-                positions_of::<I>(learner.network, trace.board(back), &mut buffer);
-                let error = target - learner.value::<I>(&buffer);
+                let error = target - learner.view.find::<I>(trace.board(back), &mut buffer);
                 learner.update(&buffer, error, error);
                 let value = learner.value::<I>(&buffer);
                 target = trace.number(back) + (1.0 - self.lambda) * value + self.lambda * target;

@@ -1,6 +1,6 @@
 //! What an episode remembers for its target: the last afterstates, each with one number.
 
-use afterstate_network::{Isa, Level, Network, Positions};
+use afterstate_network::{Level, Network, Positions};
 
 /// The afterstates of an episode: the last few with the positions of their weights, or, for targets
 /// that need the whole episode, all of them as boards.
@@ -117,19 +117,9 @@ impl Trace {
         let mut trace = Trace::new(horizon, network);
         trace.len = len - entries.len();
         for (board, number) in entries {
-            let positions = network.positions_at(Level::Portable, board);
+            let (positions, _) = network.view().positions_at(Level::Portable, board);
             trace.push(*board, &positions, *number);
         }
         trace
     }
-}
-
-/// Computes the positions of a board's weights into a buffer.
-///
-/// # Safety
-/// Inside a kernel only.
-#[inline(always)]
-pub(super) unsafe fn positions_of<I: Isa>(network: &Network, board: &[u8; 16], buffer: &mut [Positions]) {
-    // SAFETY: as the caller.
-    unsafe { network.find::<I>(board, buffer) };
 }

@@ -22,12 +22,28 @@ impl Isa for Avx2 {
             let board = _mm256_broadcastsi128_si256(_mm_min_epu8(board, _mm_set1_epi8(largest as i8)));
             for half in 0..2 {
                 let load = |array: *const __m256i| _mm256_load_si256(array.add(half));
+                let offset = load(lookup.offset.as_ptr().cast());
                 let position = match encoding {
                     Encoding::Nibbles => {
                         let even = _mm256_shuffle_epi8(board, load(lookup.even_nibbles.as_ptr().cast()));
                         let odd = _mm256_shuffle_epi8(board, load(lookup.odd_nibbles.as_ptr().cast()));
                         let nibbles = _mm256_or_si256(even, _mm256_slli_epi16::<4>(odd));
-                        _mm256_sllv_epi32(nibbles, load(lookup.shift.as_ptr().cast()))
+                        let shift = load(lookup.shift.as_ptr().cast());
+                        let position = _mm256_add_epi32(_mm256_sllv_epi32(nibbles, shift), offset);
+                        if lookup.is_private {
+                            // Bytes of two nibbles become numbers of six bits, then of twelve and of 24.
+                            let upper = _mm256_and_si256(nibbles, _mm256_set1_epi8(0x70));
+                            let digits = _mm256_sub_epi8(nibbles, _mm256_srli_epi16::<1>(upper));
+                            let digits = _mm256_maddubs_epi16(digits, _mm256_set1_epi16(0x4001));
+                            let digits = _mm256_madd_epi16(digits, _mm256_set1_epi32(0x1000_0001));
+                            let digits = _mm256_sllv_epi32(digits, shift);
+                            let large = _mm256_and_si256(nibbles, _mm256_set1_epi8(0x88_u8 as i8));
+                            let small = _mm256_cmpeq_epi32(large, _mm256_setzero_si256());
+                            let apart = load(lookup.private_offset.as_ptr().cast());
+                            _mm256_blendv_epi8(position, _mm256_add_epi32(digits, apart), small)
+                        } else {
+                            position
+                        }
                     }
                     Encoding::Linear(_) => {
                         let pair = load(lookup.pair.as_ptr().cast());
@@ -38,10 +54,9 @@ impl Isa for Avx2 {
                         let low = four(lookup.low_cells.as_ptr().cast(), lookup.low_pairs.as_ptr().cast());
                         let high = four(lookup.high_cells.as_ptr().cast(), lookup.high_pairs.as_ptr().cast());
                         let high = _mm256_mullo_epi32(high, load(lookup.high.as_ptr().cast()));
-                        _mm256_add_epi32(low, high)
+                        _mm256_add_epi32(_mm256_add_epi32(low, high), offset)
                     }
                 };
-                let position = _mm256_add_epi32(position, load(lookup.offset.as_ptr().cast()));
                 _mm256_store_si256(positions.0.as_mut_ptr().cast::<__m256i>().add(half), position);
             }
         }

@@ -21,12 +21,27 @@ impl Isa for Avx512 {
             let board = _mm_loadu_si128(board.as_ptr().cast());
             let largest = if let Encoding::Linear(largest) = encoding { largest } else { 15 };
             let board = _mm512_broadcast_i32x4(_mm_min_epu8(board, _mm_set1_epi8(largest as i8)));
+            let offset = load(lookup.offset.as_ptr().cast());
             let position = match encoding {
                 Encoding::Nibbles => {
                     let even = _mm512_shuffle_epi8(board, load(lookup.even_nibbles.as_ptr().cast()));
                     let odd = _mm512_shuffle_epi8(board, load(lookup.odd_nibbles.as_ptr().cast()));
                     let nibbles = _mm512_or_si512(even, _mm512_slli_epi16::<4>(odd));
-                    _mm512_sllv_epi32(nibbles, load(lookup.shift.as_ptr().cast()))
+                    let shift = load(lookup.shift.as_ptr().cast());
+                    let position = _mm512_add_epi32(_mm512_sllv_epi32(nibbles, shift), offset);
+                    if lookup.is_private {
+                        // Bytes of two nibbles become numbers of six bits, then of twelve and of 24.
+                        let upper = _mm512_and_si512(nibbles, _mm512_set1_epi8(0x70));
+                        let digits = _mm512_sub_epi8(nibbles, _mm512_srli_epi16::<1>(upper));
+                        let digits = _mm512_maddubs_epi16(digits, _mm512_set1_epi16(0x4001));
+                        let digits = _mm512_madd_epi16(digits, _mm512_set1_epi32(0x1000_0001));
+                        let digits = _mm512_sllv_epi32(digits, shift);
+                        let small = _mm512_testn_epi32_mask(nibbles, _mm512_set1_epi8(0x88_u8 as i8));
+                        let apart = load(lookup.private_offset.as_ptr().cast());
+                        _mm512_mask_add_epi32(position, small, digits, apart)
+                    } else {
+                        position
+                    }
                 }
                 Encoding::Linear(_) => {
                     let pair = load(lookup.pair.as_ptr().cast());
@@ -36,10 +51,10 @@ impl Isa for Avx512 {
                     };
                     let low = four(lookup.low_cells.as_ptr().cast(), lookup.low_pairs.as_ptr().cast());
                     let high = four(lookup.high_cells.as_ptr().cast(), lookup.high_pairs.as_ptr().cast());
-                    _mm512_add_epi32(low, _mm512_mullo_epi32(high, load(lookup.high.as_ptr().cast())))
+                    let high = _mm512_mullo_epi32(high, load(lookup.high.as_ptr().cast()));
+                    _mm512_add_epi32(_mm512_add_epi32(low, high), offset)
                 }
             };
-            let position = _mm512_add_epi32(position, load(lookup.offset.as_ptr().cast()));
             _mm512_store_si512(positions.0.as_mut_ptr().cast(), position);
         }
         positions

@@ -22,7 +22,14 @@ impl Isa for Portable {
                         (cell(lookup.even_nibbles[p]).min(15), cell(lookup.odd_nibbles[p]).min(15));
                     even | odd << 4
                 };
-                (0..4).map(|i| nibbles(4 * lane + i) << (8 * i)).sum::<u32>() << lookup.shift[lane]
+                let nibbles = (0..4).map(|i| nibbles(4 * lane + i) << (8 * i)).sum::<u32>();
+                if lookup.is_private && nibbles & 0x8888_8888 == 0 {
+                    let digits = (0..8).map(|i| (nibbles >> (4 * i) & 7) << (3 * i)).sum::<u32>();
+                    let moved = lookup.private_offset[lane].wrapping_sub(lookup.offset[lane]);
+                    (digits << lookup.shift[lane]).wrapping_add(moved)
+                } else {
+                    nibbles << lookup.shift[lane]
+                }
             }
             Encoding::Linear(largest) => {
                 let four = |cells: &[u8; 64], pairs: &[i16; 32]| {

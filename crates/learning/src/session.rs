@@ -1,0 +1,304 @@
+//! The threads of a trainer, and the hot loop of training.
+
+use std::{
+    sync::{
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        mpsc::{RecvTimeoutError, Sender, channel},
+    },
+    time::{Duration, Instant},
+};
+
+use afterstate_network::{Finished, Isa, Kernel, Level, Network, dispatch};
+
+use crate::{
+    Budget, Learner, Parallel, Progress, Settings, StepSizeSpec, TargetSpec, TrainerError,
+    actor::{Actor, Numbers},
+    private_hot::{Copy, Master},
+    step_size::{Fixed, StepSize, TemporalCoherence},
+    target::Target,
+    trainer::ThreadState,
+};
+
+/// Games that are played together in one thread.
+const ACTORS_PER_THREAD: usize = 4;
+
+/// Moves between two looks at the budget and the stop sign: some milliseconds.
+const CHUNK: u64 = 1 << 15;
+
+/// What the threads of a run share.
+pub(crate) struct Shared<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) settings: &'a Settings,
+    pub(crate) next_game: &'a AtomicU64,
+    /// The moves that have been made or are being made.
+    pub(crate) actions: AtomicU64,
+    pub(crate) start: Instant,
+    pub(crate) seconds_before: f64,
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) level: Level,
+}
+
+impl Shared<'_> {
+    /// The next moves to make, and the rate to learn at; `None` when it is time to halt.
+    fn next_chunk(&self) -> Option<(u64, f32)> {
+        if self.stop.load(Relaxed) {
+            return None;
+        }
+        let seconds = self.seconds_before + self.start.elapsed().as_secs_f64();
+        let actions = match self.settings.budget {
+            Budget::Actions(budget) => {
+                let take = |done: u64| (done < budget).then(|| (done + CHUNK).min(budget));
+                let before = self.actions.fetch_update(Relaxed, Relaxed, take).ok()?;
+                return Some((CHUNK.min(budget - before), self.rate(before, seconds)));
+            }
+            Budget::Seconds(budget) if seconds >= budget => return None,
+            Budget::Seconds(_) | Budget::Episodes(_) => CHUNK,
+        };
+        Some((actions, self.rate(self.actions.load(Relaxed), seconds)))
+    }
+
+    /// The learning rate over the number of active features.
+    fn rate(&self, actions: u64, seconds: f64) -> f32 {
+        let progress = Progress { actions, seconds, ..Progress::default() };
+        let share = self.settings.share(progress, self.next_game.load(Relaxed));
+        self.settings.rate_at(share) / self.network.spec().active_features() as f32
+    }
+}
+
+/// Numbers for new games, as long as the budget has episodes.
+struct Numbered<'a> {
+    next_game: &'a AtomicU64,
+    limit: u64,
+}
+
+impl<'a> Numbered<'a> {
+    fn new(next_game: &'a AtomicU64, budget: Budget) -> Self {
+        let limit = if let Budget::Episodes(episodes) = budget { episodes } else { u64::MAX };
+        Numbered { next_game, limit }
+    }
+}
+
+impl Numbers for Numbered<'_> {
+    fn next(&mut self) -> Option<u64> {
+        let below_limit = |game: u64| (game < self.limit).then_some(game + 1);
+        self.next_game.fetch_update(Relaxed, Relaxed, below_limit).ok()
+    }
+}
+
+/// What a thread has done since it last told.
+pub(crate) struct News {
+    pub(crate) actions: u64,
+    pub(crate) finished: Vec<Finished>,
+}
+
+/// A trainer's threads, with the types of board, target and step size hidden.
+pub(crate) trait Session {
+    fn start(&mut self, settings: &Settings, next_game: &AtomicU64);
+    fn run(&mut self, shared: &Shared<'_>, report: &mut dyn FnMut(News));
+    fn states(&self) -> Vec<ThreadState>;
+    fn restore(&mut self, threads: &[ThreadState]) -> Option<()>;
+    fn temporal_coherence(&self) -> Option<&TemporalCoherence>;
+}
+
+/// Resolves the settings to types, once.
+pub(crate) fn session<'a>(
+    network: &'a Network,
+    settings: &Settings,
+) -> Result<Box<dyn Session + 'a>, TrainerError> {
+    match network.spec().side {
+        4 => with_side::<4>(network, settings),
+        3 => with_side::<3>(network, settings),
+        _ => with_side::<2>(network, settings),
+    }
+}
+
+fn with_side<'a, const N: usize>(
+    network: &'a Network,
+    settings: &Settings,
+) -> Result<Box<dyn Session + 'a>, TrainerError> {
+    match settings.target {
+        TargetSpec::TdLambda(target) => with_target::<N, _>(network, settings, target),
+        TargetSpec::DelayedTdLambda(target) => with_target::<N, _>(network, settings, target),
+        TargetSpec::NStep(target) => with_target::<N, _>(network, settings, target),
+        TargetSpec::Backward(target) => with_target::<N, _>(network, settings, target),
+    }
+}
+
+fn with_target<'a, const N: usize, T: Target + 'a>(
+    network: &'a Network,
+    settings: &Settings,
+    target: T,
+) -> Result<Box<dyn Session + 'a>, TrainerError> {
+    Ok(match settings.step_size {
+        StepSizeSpec::Fixed { .. } => {
+            Box::new(Typed::<N, T, Fixed> { network, target, step_size: Fixed, threads: vec![] })
+        }
+        StepSizeSpec::TemporalCoherence { .. } => {
+            let step_size = TemporalCoherence::new(network.weights().len() as u64)?;
+            Box::new(Typed::<N, T, TemporalCoherence> { network, target, step_size, threads: vec![] })
+        }
+    })
+}
+
+/// A session with its types.
+struct Typed<'a, const N: usize, T, S> {
+    network: &'a Network,
+    target: T,
+    step_size: S,
+    threads: Vec<Thread<N>>,
+}
+
+/// The games of one thread.
+struct Thread<const N: usize> {
+    /// Those that are being played come first.
+    actors: Vec<Actor<N>>,
+}
+
+impl<const N: usize, T: Target, S: StepSize> Session for Typed<'_, N, T, S> {
+    fn start(&mut self, settings: &Settings, next_game: &AtomicU64) {
+        let mut numbers = Numbered::new(next_game, settings.budget);
+        let mut actor =
+            |_| Actor::new(self.network, &settings.rules, self.target, settings.seed, numbers.next());
+        let mut thread = |_| Thread { actors: (0..ACTORS_PER_THREAD).map(&mut actor).collect() };
+        self.threads = (0..settings.threads).map(&mut thread).collect();
+    }
+
+    fn run(&mut self, shared: &Shared<'_>, report: &mut dyn FnMut(News)) {
+        let (sender, receiver) = channel();
+        let threads = self.threads.len();
+        // A network without areas (c is not 16, or it is too large) is shared as a whole.
+        let has_areas = self.network.private_lookups(threads - 1).is_some();
+        let private = shared.settings.parallel == Parallel::PrivateHot && threads > 1 && has_areas;
+        let master = private.then(|| Master::new(self.network, self.step_size.state()));
+        std::thread::scope(|scope| {
+            for (i, thread) in self.threads.iter_mut().enumerate() {
+                let (sender, target, step_size) = (sender.clone(), self.target, &self.step_size);
+                let master = &master;
+                scope.spawn(move || {
+                    let copy = master.as_ref().and_then(|master| master.copy(i, threads));
+                    thread.run(shared, target, step_size, copy, &sender);
+                });
+            }
+            drop(sender);
+            loop {
+                match receiver.recv_timeout(Duration::from_millis(100)) {
+                    Ok(news) => report(news),
+                    Err(RecvTimeoutError::Timeout) => report(News { actions: 0, finished: vec![] }),
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+            }
+        });
+        if let Some(master) = master {
+            master.store();
+        }
+    }
+
+    fn states(&self) -> Vec<ThreadState> {
+        let state =
+            |thread: &Thread<N>| ThreadState { actors: thread.actors.iter().map(Actor::state).collect() };
+        self.threads.iter().map(state).collect()
+    }
+
+    fn restore(&mut self, threads: &[ThreadState]) -> Option<()> {
+        let restored = threads.iter().map(|thread| {
+            let actors = thread.actors.iter().map(|state| Actor::restore(self.network, self.target, state));
+            actors.collect::<Option<_>>().map(|actors| Thread { actors })
+        });
+        self.threads = restored.collect::<Option<_>>()?;
+        Some(())
+    }
+
+    fn temporal_coherence(&self) -> Option<&TemporalCoherence> {
+        self.step_size.temporal_coherence()
+    }
+}
+
+impl<const N: usize> Thread<N> {
+    /// Plays and learns, chunk by chunk, until it is time to halt.
+    fn run<T: Target, S: StepSize>(
+        &mut self,
+        shared: &Shared<'_>,
+        target: T,
+        step_size: &S,
+        mut copy: Option<Copy<'_, '_>>,
+        sender: &Sender<News>,
+    ) {
+        while let Some((actions, rate)) = shared.next_chunk() {
+            let mut news = News { actions: 0, finished: Vec::new() };
+            while news.actions < actions {
+                let view = shared.network.view();
+                let view = copy.as_ref().map_or(view, |copy| view.with_lookups(&copy.lookups));
+                let interval = copy.as_ref().map_or(actions, |copy| copy.interval);
+                let learner = Learner { view, step_size, rate };
+                let before = news.actions;
+                let until = actions.min(before + interval);
+                dispatch(
+                    shared.level,
+                    Chunk { thread: self, shared, target, learner: &learner, until, news: &mut news },
+                );
+                copy.iter_mut().for_each(Copy::merge_slice);
+                if news.actions == before {
+                    break;
+                }
+            }
+            let idle = news.actions == 0;
+            if sender.send(news).is_err() || idle {
+                break;
+            }
+        }
+        copy.iter_mut().for_each(Copy::merge_all);
+    }
+}
+
+/// The hot loop of training: so many moves, by the thread's games in turn.
+struct Chunk<'a, const N: usize, T, S> {
+    thread: &'a mut Thread<N>,
+    shared: &'a Shared<'a>,
+    target: T,
+    learner: &'a Learner<'a, S>,
+    /// The number of moves to be reached.
+    until: u64,
+    news: &'a mut News,
+}
+
+impl<const N: usize, T: Target, S: StepSize> Kernel for Chunk<'_, N, T, S> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) {
+        let Chunk { thread, shared, target, learner, until, news } = self;
+        let settings = shared.settings;
+        let mut numbers = Numbered::new(shared.next_game, settings.budget);
+        // Each step is taken by all games before the next one: neighbouring instructions then belong
+        // to independent games, and the processor works on several of them at once.
+        while news.actions < until {
+            let playing = thread.actors.iter().filter(|actor| actor.playing).count();
+            let round = playing.min((until - news.actions) as usize);
+            if round == 0 {
+                break;
+            }
+            // SAFETY: inside a kernel.
+            unsafe {
+                let games = &mut thread.actors[..round];
+                games.iter_mut().for_each(|game| game.evaluate::<I>(&learner.view));
+                games.iter_mut().for_each(|game| game.learn::<I, T, S>(&target, learner));
+                games.iter_mut().for_each(|game| game.advance(&settings.rules));
+                for game in games.iter_mut().filter(|game| game.is_over()) {
+                    let rules = &settings.rules;
+                    news.finished.push(game.finish::<I, T, S>(
+                        rules,
+                        settings.seed,
+                        &target,
+                        learner,
+                        &mut numbers,
+                    ));
+                }
+            }
+            news.actions += round as u64;
+            // Games that have no successor go to the end.
+            if round != thread.actors.len() || thread.actors.iter().any(|game| !game.playing) {
+                thread.actors.sort_by_key(|game| !game.playing);
+            }
+        }
+    }
+}
