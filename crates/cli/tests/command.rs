@@ -88,7 +88,22 @@ fn every_shell_gets_completions() {
 /// The behaviour of the whole program in one number. A commit that changes it says so and why.
 #[test]
 fn the_signature_is_the_stated_one() {
-    assert_eq!(good(&["bench", "--signature"]), "signature: 547757507\n");
+    assert_eq!(good(&["bench", "--signature"]), "signature: 15887042\n");
+}
+
+#[test]
+fn speeds_can_be_asked_for_one_by_one() {
+    let text = good(&["bench", "--only", "games", "--json"]);
+    let object: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let keys: Vec<_> = object.as_object().expect("an object").keys().collect();
+    assert_eq!(keys, ["random_games_per_second", "random_moves_per_second", "signature"]);
+    assert_eq!(object["signature"], 15887042);
+    let complaint = refused(&["bench", "--only", "dreams"]);
+    assert!(
+        ["slides", "games", "training", "play"].iter().all(|kind| complaint.contains(kind)),
+        "{complaint}"
+    );
+    refused(&["bench", "--only", "games", "--signature"]);
 }
 
 #[test]

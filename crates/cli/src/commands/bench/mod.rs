@@ -2,6 +2,7 @@
 //!
 //! A further group of figures is a function that returns [`Figure`]s and a line in [`GROUPS`].
 
+mod networks;
 mod rules;
 mod signature;
 
@@ -10,24 +11,29 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
 
 use crate::error::Failure;
 
 /// Measure this machine's speed, and print the signature of the program's behaviour
 ///
-/// Speeds are medians of several rounds on one thread. The signature is a number that depends on what the
-/// program computes, never on the machine: it changes only when the behaviour does.
+/// Speeds of the rules are medians of several rounds on one thread; those of training and greedy play are of a few
+/// seconds each, on one thread and on all. The signature is a number that depends on what the program computes,
+/// never on the machine: it changes only when the behaviour does.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    afterstate bench\n  \
+    afterstate bench                  everything, in about a minute; training needs 1.5 GiB of memory\n  \
+    afterstate bench --only training\n  \
     afterstate bench --json\n  \
     afterstate bench --signature      only the signature, without timing")]
 pub(crate) struct Bench {
     /// Print one JSON object instead
     #[arg(long)]
     json: bool,
+    /// Measure only this; can be repeated
+    #[arg(long, value_enum, value_name = "GROUP", conflicts_with = "signature")]
+    only: Vec<Kind>,
     /// Print only the signature
     #[arg(long)]
     signature: bool,
@@ -36,9 +42,9 @@ pub(crate) struct Bench {
 /// One measured figure.
 struct Figure {
     /// Its name in JSON.
-    key: &'static str,
+    key: String,
     /// What a person reads.
-    label: &'static str,
+    label: String,
     value: f64,
     unit: Unit,
 }
@@ -49,27 +55,48 @@ enum Unit {
     Ratio,
 }
 
-/// A name for the progress line, and how to measure.
-type Group = (&'static str, fn() -> Vec<Figure>);
+/// What can be asked for.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// The four slides of a board
+    Slides,
+    /// Random games
+    Games,
+    /// Training moves
+    Training,
+    /// Moves of greedy play
+    Play,
+}
+
+/// A kind, a name for the progress line, and how to measure.
+type Group = (Kind, &'static str, fn() -> Result<Vec<Figure>, Failure>);
 
 /// What is measured, in order.
-const GROUPS: &[Group] = &[("slides", rules::slides), ("random games", rules::games)];
+const GROUPS: &[Group] = &[
+    (Kind::Slides, "slides", || Ok(rules::slides())),
+    (Kind::Games, "random games", || Ok(rules::games())),
+    (Kind::Training, "training, 4x6 TD", networks::train_4x6_td),
+    (Kind::Training, "training, 4x6 TC", networks::train_4x6_tc),
+    (Kind::Training, "training, 8x6 TC", networks::train_8x6_tc),
+    (Kind::Play, "greedy play", networks::play),
+];
 
 impl Bench {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let mut object = Map::new();
-        let groups = if self.signature { &[] } else { GROUPS };
-        for (name, measure) in groups {
-            let figures = while_saying(name, measure);
-            for figure in &figures {
-                object.insert(figure.key.into(), json!(figure.value));
+        for (kind, name, measure) in GROUPS {
+            if self.signature || !(self.only.is_empty() || self.only.contains(kind)) {
+                continue;
+            }
+            for figure in while_saying(name, measure)? {
                 if !self.json {
-                    writeln!(out, "{:<42} {:>12}", figure.label, figure.text())?;
+                    writeln!(out, "{:<50} {:>12}", figure.label, figure.text())?;
                 }
+                object.insert(figure.key, json!(figure.value));
             }
             out.flush()?;
         }
-        let signature = while_saying("the signature", signature::signature);
+        let signature = while_saying("the signature", signature::signature)?;
         object.insert("signature".into(), json!(signature));
         if self.json {
             writeln!(out, "{}", json!(object))?;
@@ -94,10 +121,15 @@ fn while_saying<T>(name: &str, work: impl FnOnce() -> T) -> T {
 }
 
 impl Figure {
+    fn new(key: impl Into<String>, label: impl Into<String>, value: f64, unit: Unit) -> Self {
+        Figure { key: key.into(), label: label.into(), value, unit }
+    }
+
     fn text(&self) -> String {
         match self.unit {
             Unit::Ratio => format!("{:.3}   ", self.value),
-            Unit::PerSecond if self.value >= 1e6 => format!("{:.1} M/s", self.value / 1e6),
+            Unit::PerSecond if self.value >= 1e7 => format!("{:.1} M/s", self.value / 1e6),
+            Unit::PerSecond if self.value >= 1e6 => format!("{:.2} M/s", self.value / 1e6),
             Unit::PerSecond => format!("{:.1} k/s", self.value / 1e3),
         }
     }

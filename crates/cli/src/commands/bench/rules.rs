@@ -18,16 +18,11 @@ pub(super) fn slides() -> Vec<Figure> {
         4 * states.len() as u64
     };
     let [plain, with_large] = median_rates([&mut || slide_all(&ordinary), &mut || slide_all(&large)]);
-    let rate = |key, label, value| Figure { key, label, value, unit: Unit::PerSecond };
+    let rate = |key, label, value| Figure::new(key, label, value, Unit::PerSecond);
     vec![
         rate("slides_per_second", "slides, ordinary boards", plain),
         rate("large_tile_slides_per_second", "slides, boards with 65536 and 131072", with_large),
-        Figure {
-            key: "large_tile_ratio",
-            label: "… as a share of the ordinary ones",
-            value: with_large / plain,
-            unit: Unit::Ratio,
-        },
+        Figure::new("large_tile_ratio", "… as a share of the ordinary ones", with_large / plain, Unit::Ratio),
     ]
 }
 
@@ -43,7 +38,7 @@ pub(super) fn games() -> Vec<Figure> {
         1
     }]);
     let moves_per_game = moves as f64 / games as f64;
-    let figure = |key, label, value| Figure { key, label, value, unit: Unit::PerSecond };
+    let figure = |key, label, value| Figure::new(key, label, value, Unit::PerSecond);
     vec![
         figure("random_games_per_second", "random games", rate),
         figure("random_moves_per_second", "moves in random games", rate * moves_per_game),

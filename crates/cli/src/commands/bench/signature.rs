@@ -1,14 +1,22 @@
 //! A number that moves only when the program's behaviour does.
 //!
-//! The workload is fixed, runs on one thread and is made of integers. A commit that changes the number
-//! says so and why (see `CONTRIBUTING.md`).
+//! The workload is fixed and runs on one thread. It is made of integers, and of additions and multiplications of
+//! f32 in a stated order, which every processor does alike. A commit that changes the number says so and why
+//! (see `CONTRIBUTING.md`).
 
-use afterstate_game::{Game, State, perft};
+use afterstate_game::{Game, Rules, State, perft};
+use afterstate_lab::evaluate::{Games, SEED, evaluate};
+use afterstate_learning::{
+    Budget, Parallel, Settings, StepSizeSpec, TargetSpec, Trainer,
+    target::{DelayedTdLambda, TdLambda},
+};
+use afterstate_network::{Network, NetworkSpec, Tuples};
 
 use super::rules::random_game;
+use crate::error::Failure;
 
 /// The signature of the whole program.
-pub(super) fn signature() -> u32 {
+pub(super) fn signature() -> Result<u32, Failure> {
     let mut hash = Hash(0);
     games::<4>(&mut hash, 2000);
     games::<3>(&mut hash, 2000);
@@ -17,7 +25,39 @@ pub(super) fn signature() -> u32 {
     hash.mix(perft(board::<4>("hg21/f341/e543/1230"), 4));
     hash.mix(perft(board::<3>("010/000/100"), 3));
     hash.mix(perft(board::<2>("01/10"), 5));
-    (hash.0 >> 32) as u32
+    let td_0 = TargetSpec::TdLambda(TdLambda { lambda: 0.0, horizon: 0 });
+    let delayed = TargetSpec::DelayedTdLambda(DelayedTdLambda { lambda: 0.5, horizon: 3 });
+    training(&mut hash, td_0, StepSizeSpec::Fixed { alpha: 0.1 })?;
+    training(&mut hash, td_0, StepSizeSpec::TemporalCoherence { beta: 1.0 })?;
+    training(&mut hash, delayed, StepSizeSpec::TemporalCoherence { beta: 1.0 })?;
+    Ok((hash.0 >> 32) as u32)
+}
+
+/// Every weight of a small network after some hundred games, and how it plays.
+fn training(hash: &mut Hash, target: TargetSpec, step_size: StepSizeSpec) -> Result<(), Failure> {
+    let failure =
+        |error: &dyn ToString| Failure::other(error.to_string(), "the signature needs some megabytes");
+    let rules = Rules::default();
+    let spec =
+        NetworkSpec { tuples: Tuples::named("2x4").expect("a built-in set"), ..NetworkSpec::default() };
+    let network = Network::new(spec).map_err(|error| failure(&error))?;
+    let settings = Settings {
+        rules,
+        seed: 1,
+        target,
+        step_size,
+        schedule: vec![(0.5, 0.5)],
+        threads: 1,
+        parallel: Parallel::LockFree,
+        budget: Budget::Episodes(300),
+    };
+    Trainer::new(&network, settings).map_err(|error| failure(&error))?.run(|_, _| true);
+    for tuple in 0..network.spec().tuples.as_slice().len() {
+        network.table(tuple).for_each(|weight| hash.mix(weight.to_bits().into()));
+    }
+    let results = evaluate(&network, Games { rules, seed: SEED, count: 20 }, 1, |_| true);
+    results.into_iter().flatten().for_each(|game| hash.mix(game.score));
+    Ok(())
 }
 
 /// Every position, score and legal move of some random games.

@@ -1,0 +1,153 @@
+//! The speed of networks: how fast they learn and play.
+
+use std::{
+    num::NonZero,
+    sync::atomic::Ordering::Relaxed,
+    thread,
+    time::{Duration, Instant},
+};
+
+use afterstate_game::Rules;
+use afterstate_lab::evaluate::{Games, SEED, evaluate};
+use afterstate_learning::{Budget, Parallel, Settings, StepSizeSpec, TargetSpec, Trainer, target::TdLambda};
+use afterstate_network::{Network, NetworkSpec, Tuples};
+
+use super::{Figure, Unit};
+use crate::error::Failure;
+
+/// Seconds of training before anything is measured: the first games are short, and stay in the caches.
+const WARM_UP: f64 = 1.0;
+
+/// Seconds that a figure is measured for.
+const MEASURED: f64 = 2.0;
+
+/// Seconds of training that make the network whose play is measured.
+const SCHOOLING: f64 = 4.0;
+
+const TD: StepSizeSpec = StepSizeSpec::Fixed { alpha: 0.1 };
+const TC: StepSizeSpec = StepSizeSpec::TemporalCoherence { beta: 1.0 };
+
+pub(super) fn train_4x6_td() -> Result<Vec<Figure>, Failure> {
+    training("4x6", "TD", TD)
+}
+
+pub(super) fn train_4x6_tc() -> Result<Vec<Figure>, Failure> {
+    training("4x6", "TC", TC)
+}
+
+pub(super) fn train_8x6_tc() -> Result<Vec<Figure>, Failure> {
+    training("8x6", "TC", TC)
+}
+
+/// Greedy play by one thread and by all.
+pub(super) fn play() -> Result<Vec<Figure>, Failure> {
+    let network = network("4x6")?;
+    let mut trainer = trainer(&network, TC, all_threads(), Parallel::LockFree, SCHOOLING)?;
+    trainer.run(|_, _| true);
+    let figure = |threads: usize, key| {
+        let label = format!("greedy moves, 4x6, {}", threads_text(threads));
+        Figure::new(key, label, greedy_rate(&network, threads), Unit::PerSecond)
+    };
+    Ok(vec![figure(1, "play_4x6_one_thread"), figure(all_threads(), "play_4x6_all_threads")])
+}
+
+/// Training by one thread, and by all in both ways of sharing the weights.
+fn training(tuples: &str, name: &str, step_size: StepSizeSpec) -> Result<Vec<Figure>, Failure> {
+    let network = network(tuples)?;
+    let all = all_threads();
+    let cases = [
+        (1, Parallel::LockFree, "one_thread", "1 thread".to_owned()),
+        (all, Parallel::LockFree, "lock_free", format!("{}, lock-free", threads_text(all))),
+        (all, Parallel::PrivateHot, "private_hot", format!("{}, private-hot", threads_text(all))),
+    ];
+    let figure = |(threads, parallel, key, label)| {
+        let key = format!("train_{tuples}_{}_{key}", name.to_lowercase());
+        let label = format!("training moves, {tuples} {name}, {label}");
+        let value = training_rate(&network, step_size, threads, parallel)?;
+        Ok(Figure::new(key, label, value, Unit::PerSecond))
+    };
+    cases.into_iter().map(figure).collect()
+}
+
+/// Moves per second of a trainer that goes on from the network as it is.
+fn training_rate(
+    network: &Network,
+    step_size: StepSizeSpec,
+    threads: usize,
+    parallel: Parallel,
+) -> Result<f64, Failure> {
+    let mut trainer = trainer(network, step_size, threads, parallel, WARM_UP + MEASURED)?;
+    touch(network, &trainer);
+    let mut warm = None;
+    trainer.run(|progress, _| {
+        if progress.seconds >= WARM_UP && warm.is_none() {
+            warm = Some(progress);
+        }
+        true
+    });
+    let (warm, end) = (warm.unwrap_or_default(), trainer.progress());
+    Ok((end.actions - warm.actions) as f64 / (end.seconds - warm.seconds))
+}
+
+/// Moves per second of greedy play.
+fn greedy_rate(network: &Network, threads: usize) -> f64 {
+    let games = Games { rules: Rules::default(), seed: SEED, count: u64::MAX };
+    let start = Instant::now();
+    let mut moves = 0;
+    // Stopped by the clock, so there is no result of all games.
+    let _ = evaluate(network, games, threads, |finished| {
+        moves += finished.iter().map(|game| game.moves).sum::<u64>();
+        start.elapsed() < Duration::from_secs_f64(MEASURED)
+    });
+    moves as f64 / start.elapsed().as_secs_f64()
+}
+
+/// Has the system provide all memory, so that its zeroing is not measured.
+fn touch(network: &Network, trainer: &Trainer<'_>) {
+    /// Weights in the smallest page that there is.
+    const PAGE: usize = 4096 / size_of::<f32>();
+    for (position, weight) in network.weights().iter().enumerate().step_by(PAGE / 2) {
+        weight.store(weight.load(Relaxed), Relaxed);
+        if let Some(coherence) = trainer.temporal_coherence() {
+            let (e, a) = coherence.sums(position);
+            coherence.set_sums(position, e, a);
+        }
+    }
+}
+
+fn trainer(
+    network: &Network,
+    step_size: StepSizeSpec,
+    threads: usize,
+    parallel: Parallel,
+    seconds: f64,
+) -> Result<Trainer<'_>, Failure> {
+    let settings = Settings {
+        rules: Rules::default(),
+        seed: 1,
+        target: TargetSpec::TdLambda(TdLambda { lambda: 0.0, horizon: 0 }),
+        step_size,
+        schedule: vec![],
+        threads,
+        parallel,
+        budget: Budget::Seconds(seconds),
+    };
+    Trainer::new(network, settings).map_err(too_large)
+}
+
+fn network(tuples: &str) -> Result<Network, Failure> {
+    let tuples = Tuples::named(tuples).expect("a built-in set");
+    Network::new(NetworkSpec { tuples, ..NetworkSpec::default() }).map_err(too_large)
+}
+
+fn too_large(error: impl ToString) -> Failure {
+    Failure::other(error, "`--only slides --only games` measures what needs no memory")
+}
+
+fn all_threads() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+fn threads_text(threads: usize) -> String {
+    if threads == 1 { "1 thread".into() } else { format!("{threads} threads") }
+}
