@@ -108,26 +108,43 @@ fn one_thread_is_a_function_of_the_seed() {
     assert!(first != with(2, Parallel::LockFree));
 }
 
-/// Several threads learn too, in either mode, and count every move.
+/// Several threads learn too, in either way of sharing the weights, and count every move. What they have learned is
+/// in the network at the end: it plays far better than at the start.
 #[test]
 fn threads_share_what_they_learn() {
-    let (spec, budget) = (network_spec(), Budget::Actions(200_000));
+    let (spec, budget) = (spec(4, "0123 4567 0145", 16, true), Budget::Actions(600_000));
     for parallel in [Parallel::LockFree, Parallel::PrivateHot] {
-        let settings = Settings { threads: 3, parallel, ..settings(TD_0, TC, budget) };
-        let network = Network::new(spec.clone()).expect("a small network");
-        let mut trainer = Trainer::new(&network, settings).expect("a small trainer");
-        let mut scores = Vec::new();
-        trainer.run(|_, finished| {
-            scores.extend(finished.iter().map(|game| game.score as f64));
-            true
-        });
-        assert_eq!(trainer.progress().actions, 200_000);
-        assert_eq!(trainer.progress().episodes, scores.len() as u64);
-        let tenth = scores.len() / 10;
-        let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
-        let (first, last) = (mean(&scores[..tenth]), mean(&scores[scores.len() - tenth..]));
-        assert!(last > 1.5 * first, "{parallel:?}: from {first} to {last}");
+        for (target, step_size) in [(TD_0, FIXED), (TD_0, TC), (delayed(0.5, 3), TC)] {
+            let settings = Settings { threads: 3, parallel, ..settings(target, step_size, budget) };
+            let network = Network::new(spec.clone()).expect("a small network");
+            let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
+            let mut games = 0;
+            trainer.run(|_, finished| {
+                games += finished.len() as u64;
+                true
+            });
+            assert_eq!((trainer.progress().actions, trainer.progress().episodes), (600_000, games));
+            drop(trainer);
+            let untrained = mean_score(&Network::new(spec.clone()).expect("a small network"));
+            let trained = mean_score(&network);
+            assert!(trained > 1.7 * untrained, "{settings:?}: from {untrained} to {trained}");
+        }
     }
+}
+
+/// The mean score of some games without learning.
+fn mean_score(network: &Network) -> f64 {
+    let copy = Network::new(network.spec().clone()).expect("a small network");
+    for i in 0..network.spec().tuples.as_slice().len() {
+        copy.set_table(i, network.table(i));
+    }
+    let play = settings(TD_0, StepSizeSpec::Fixed { alpha: 0.0 }, Budget::Episodes(100));
+    let mut scores = 0;
+    Trainer::new(&copy, play).expect("a small trainer").run(|_, finished| {
+        scores += finished.iter().map(|game| game.score).sum::<u64>();
+        true
+    });
+    scores as f64 / 100.0
 }
 
 #[test]
