@@ -1,6 +1,6 @@
 //! A network that learns: its weights, and the step size that moves them.
 
-use afterstate_network::{Isa, LANES, Positions, View, prefetch};
+use afterstate_network::{Isa, Positions, View, prefetch};
 
 use crate::step_size::StepSize;
 
@@ -30,22 +30,13 @@ impl<S: StepSize> Learner<'_, S> {
     /// The weights change one after the other: on a symmetric board one weight occurs several times.
     ///
     /// # Safety
-    /// With positions of this view.
+    /// Inside a kernel only, with positions of this view.
     #[inline(always)]
-    pub unsafe fn update(&self, positions: &[Positions], step: f32, error: f32) {
-        let weights = self.view.weights;
+    pub unsafe fn update<I: Isa>(&self, positions: &[Positions], step: f32, error: f32) {
         let step = self.rate * step;
         for (positions, lookup) in positions.iter().zip(self.view.lookups) {
-            let update = |lane: usize| {
-                let position = (lookup.base() + positions.0[lane] as isize) as usize;
-                // SAFETY: the positions of the live lanes lie inside the weights.
-                unsafe { self.step_size.update(weights, position, step, error) };
-            };
-            if lookup.live() == LANES {
-                (0..LANES).for_each(update);
-            } else {
-                (0..lookup.live()).for_each(update);
-            }
+            // SAFETY: as the caller.
+            unsafe { self.step_size.update::<I>(self.view.weights, lookup, positions, step, error) };
         }
     }
 

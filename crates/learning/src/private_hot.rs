@@ -187,11 +187,10 @@ impl Copy<'_, '_> {
 /// Adds what has changed to the master's numbers, and takes over the result.
 #[inline(always)]
 fn merge_into<const L: usize>(master: &mut [f32; L], mine: &mut [f32; L], agreed: &mut [f32; L]) {
-    for i in 0..L {
-        master[i] += mine[i] - agreed[i];
-        mine[i] = master[i];
-        agreed[i] = master[i];
+    for ((master, mine), agreed) in master.iter_mut().zip(&*mine).zip(&*agreed) {
+        *master += mine - agreed;
     }
+    (*mine, *agreed) = (*master, *master);
 }
 
 /// E and A from one word.

@@ -117,8 +117,10 @@ impl<const N: usize> GreedyGame<N> {
     pub unsafe fn evaluate<I: Isa>(&mut self, view: &View<'_>) {
         let lookups = view.lookups.len();
         self.returns = [f32::NEG_INFINITY; 4];
-        for a in self.slides.legal {
-            let a = a as usize;
+        let mut legal = self.slides.legal.mask();
+        while legal != 0 {
+            let a = legal.trailing_zeros() as usize & 3;
+            legal &= legal - 1;
             let positions = &mut self.positions[a * lookups..][..lookups];
             let board = self.slides.afterstates[a].board().bytes();
             // SAFETY: inside a kernel; the positions are this view's.

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use afterstate_network::{Isa, LANES, Lookup, Positions};
+
 use super::StepSize;
 
 /// V ← V + (α/m)·step.
@@ -10,10 +12,25 @@ pub struct Fixed;
 
 impl StepSize for Fixed {
     #[inline(always)]
-    unsafe fn update(&self, weights: &[AtomicU32], position: usize, step: f32, _error: f32) {
-        // SAFETY: the caller keeps the position inside the weights.
-        let weight = unsafe { weights.get_unchecked(position) };
-        weight.store((f32::from_bits(weight.load(Relaxed)) + step).to_bits(), Relaxed);
+    unsafe fn update<I: Isa>(
+        &self,
+        weights: &[AtomicU32],
+        lookup: &Lookup,
+        positions: &Positions,
+        step: f32,
+        _error: f32,
+    ) {
+        let table = weights.as_ptr().wrapping_offset(lookup.base());
+        let update = |lane: usize| {
+            // SAFETY: the positions of live lanes lie inside the weights.
+            let weight = unsafe { &*table.wrapping_offset(positions.0[lane] as isize) };
+            weight.store((f32::from_bits(weight.load(Relaxed)) + step).to_bits(), Relaxed);
+        };
+        if lookup.live() == LANES {
+            (0..LANES).for_each(update);
+        } else {
+            (0..lookup.live()).for_each(update);
+        }
     }
 
     #[inline(always)]

@@ -5,6 +5,7 @@ mod temporal_coherence;
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use afterstate_network::{Isa, Lookup, Positions};
 pub use fixed::Fixed;
 pub use temporal_coherence::TemporalCoherence;
 
@@ -43,11 +44,19 @@ impl StepSizeSpec {
 
 /// How a weight is moved.
 pub trait StepSize: Sync {
-    /// Moves one weight by its share of `step`, and learns from `error`.
+    /// Moves the weights of a lookup by their shares of `step`, one after the other, and learns from
+    /// `error`.
     ///
     /// # Safety
-    /// The position must lie inside the weights.
-    unsafe fn update(&self, weights: &[AtomicU32], position: usize, step: f32, error: f32);
+    /// Inside a kernel only; the positions must be the lookup's, and the lookup the weights'.
+    unsafe fn update<I: Isa>(
+        &self,
+        weights: &[AtomicU32],
+        lookup: &Lookup,
+        positions: &Positions,
+        step: f32,
+        error: f32,
+    );
 
     /// The learning state, if there is any: one word for each weight, in the weights' order.
     fn state(&self) -> Option<&[AtomicU64]>;

@@ -9,7 +9,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use afterstate_network::{Mapped, MemoryError};
+use afterstate_network::{Isa, Lookup, Mapped, MemoryError, Positions};
 
 use super::StepSize;
 use crate::private_hot::{pack, unpack};
@@ -42,14 +42,16 @@ impl TemporalCoherence {
 
 impl StepSize for TemporalCoherence {
     #[inline(always)]
-    unsafe fn update(&self, weights: &[AtomicU32], position: usize, step: f32, error: f32) {
-        // SAFETY: the caller keeps the position inside the weights, and there are as many sums.
-        let (weight, sum) =
-            unsafe { (weights.get_unchecked(position), self.sums.as_slice().get_unchecked(position)) };
-        let (e, a) = unpack(sum.load(Relaxed));
-        let alpha = if a == 0.0 { 1.0 } else { e.abs() / a };
-        weight.store((f32::from_bits(weight.load(Relaxed)) + alpha * step).to_bits(), Relaxed);
-        sum.store(pack(e + error, a + error.abs()), Relaxed);
+    unsafe fn update<I: Isa>(
+        &self,
+        weights: &[AtomicU32],
+        lookup: &Lookup,
+        positions: &Positions,
+        step: f32,
+        error: f32,
+    ) {
+        // SAFETY: as the caller; there are as many sums as weights.
+        unsafe { I::update_coherently(weights, self.sums.as_slice(), lookup, positions, step, error) };
     }
 
     #[inline(always)]

@@ -39,7 +39,7 @@ impl Target for Backward {
             // SAFETY: inside a kernel.
             unsafe {
                 let error = target - learner.view.find::<I>(trace.board(back), &mut buffer);
-                learner.update(&buffer, error, error);
+                learner.update::<I>(&buffer, error, error);
                 let value = learner.value::<I>(&buffer);
                 target = trace.number(back) + (1.0 - self.lambda) * value + self.lambda * target;
             }

@@ -19,13 +19,13 @@ pub struct DelayedTdLambda {
 impl DelayedTdLambda {
     /// Moves the afterstate `back` steps ago by the errors since: its own and the later ones.
     #[inline(always)]
-    unsafe fn update<S: StepSize>(&self, trace: &Trace, learner: &Learner<'_, S>, back: usize) {
+    unsafe fn update<I: Isa, S: StepSize>(&self, trace: &Trace, learner: &Learner<'_, S>, back: usize) {
         let mut delta = 0.0;
         for later in 0..=back {
             delta = trace.number(later) + self.lambda * delta;
         }
         // SAFETY: inside a kernel.
-        unsafe { learner.update(trace.positions(back), delta, delta) };
+        unsafe { learner.update::<I>(trace.positions(back), delta, delta) };
     }
 
     /// Records the error of the last afterstate, and updates the one of h steps ago.
@@ -35,7 +35,7 @@ impl DelayedTdLambda {
         unsafe {
             trace.set_last_number(target - learner.value::<I>(trace.positions(0)));
             if trace.len() > self.horizon {
-                self.update(trace, learner, self.horizon);
+                self.update::<I, S>(trace, learner, self.horizon);
             }
         }
     }
@@ -67,7 +67,7 @@ impl Target for DelayedTdLambda {
             unsafe {
                 self.record::<I, S>(trace, learner, 0.0);
                 for back in (0..self.horizon.min(trace.len())).rev() {
-                    self.update(trace, learner, back);
+                    self.update::<I, S>(trace, learner, back);
                 }
             }
         }

@@ -28,7 +28,7 @@ impl NStep {
         // SAFETY: inside a kernel.
         unsafe {
             let error = target - learner.value::<I>(positions);
-            learner.update(positions, error, error);
+            learner.update::<I>(positions, error, error);
         }
     }
 }

@@ -33,7 +33,7 @@ impl TdLambda {
             let delta = target - learner.value::<I>(trace.positions(0));
             let mut step = delta;
             for back in 0..=self.horizon.min(trace.len() - 1) {
-                learner.update(trace.positions(back), step, delta);
+                learner.update::<I>(trace.positions(back), step, delta);
                 step *= self.lambda;
             }
         }

@@ -1,11 +1,14 @@
 //! AVX-512: the sixteen lanes of a lookup in one vector.
 
-use std::{arch::x86_64::*, sync::atomic::AtomicU32};
+use std::{
+    arch::x86_64::*,
+    sync::atomic::{AtomicU32, AtomicU64},
+};
 
-use super::{Encoding, Isa, avx2};
-use crate::{Lookup, Positions};
+use super::{Encoding, Isa, avx2, portable::Portable};
+use crate::{LANES, Lookup, Positions};
 
-/// x86-64 with AVX-512 (F, BW, DQ, VL).
+/// x86-64 with AVX-512 (F, BW, CD, DQ, VL).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx512;
 
@@ -82,6 +85,53 @@ impl Isa for Avx512 {
             let index = _mm512_load_si512(positions.0.as_ptr().cast());
             let live = (0xffff_u32 >> (16 - lookup.live())) as u16;
             _mm512_add_ps(sums, _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), live, index, base))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn update_coherently(
+        weights: &[AtomicU32],
+        sums: &[AtomicU64],
+        lookup: &Lookup,
+        positions: &Positions,
+        step: f32,
+        error: f32,
+    ) {
+        // SAFETY: AVX-512 is there, and the positions lie inside the weights and the sums. Aligned
+        // loads and stores of four and eight bytes never tear, and any bits are an f32; it is what
+        // relaxed atomics compile to.
+        unsafe {
+            let index = _mm512_load_si512(positions.0.as_ptr().cast());
+            let conflicts = _mm512_conflict_epi32(index);
+            if lookup.live() < LANES || _mm512_test_epi32_mask(conflicts, conflicts) != 0 {
+                return Portable::update_coherently(weights, sums, lookup, positions, step, error);
+            }
+            let weights: *mut f32 = weights.as_ptr().wrapping_offset(lookup.base()).cast_mut().cast();
+            let sums: *mut i64 = sums.as_ptr().wrapping_offset(lookup.base()).cast_mut().cast();
+            let (low, high) = (_mm512_castsi512_si256(index), _mm512_extracti64x4_epi64::<1>(index));
+            let words = |half| _mm512_castsi512_ps(_mm512_i32gather_epi64::<8>(half, sums));
+            let (first, second) = (words(low), words(high));
+            let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            let evens = _mm512_slli_epi32::<1>(lanes);
+            let e = _mm512_permutex2var_ps(first, evens, second);
+            let a = _mm512_permutex2var_ps(first, _mm512_or_si512(evens, _mm512_set1_epi32(1)), second);
+            let one = _mm512_set1_ps(1.0);
+            let seen = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(a, _mm512_setzero_ps());
+            let rate = _mm512_mask_div_ps(one, seen, _mm512_abs_ps(e), a);
+            let weight = _mm512_i32gather_ps::<4>(index, weights);
+            let weight = _mm512_add_ps(weight, _mm512_mul_ps(rate, _mm512_set1_ps(step)));
+            _mm512_i32scatter_ps::<4>(weights, index, weight);
+            let e = _mm512_add_ps(e, _mm512_set1_ps(error));
+            let a = _mm512_add_ps(a, _mm512_set1_ps(error.abs()));
+            // E of lane i/2 and A of lane i/2 take turns.
+            let pairs = _mm512_or_si512(
+                _mm512_srli_epi32::<1>(lanes),
+                _mm512_slli_epi32::<4>(_mm512_and_si512(lanes, _mm512_set1_epi32(1))),
+            );
+            let first = _mm512_permutex2var_ps(e, pairs, a);
+            let second = _mm512_permutex2var_ps(e, _mm512_add_epi32(pairs, _mm512_set1_epi32(8)), a);
+            _mm512_i32scatter_epi64::<8>(sums, low, _mm512_castps_si512(first));
+            _mm512_i32scatter_epi64::<8>(sums, high, _mm512_castps_si512(second));
         }
     }
 

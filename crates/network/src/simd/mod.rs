@@ -9,7 +9,7 @@ mod avx2;
 mod avx512;
 mod portable;
 
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::{Lookup, Positions};
 use portable::Portable;
@@ -44,6 +44,34 @@ pub trait Isa: Copy {
         positions: &Positions,
     ) -> Self::Sums;
 
+    /// Moves the weights at a lookup's positions as temporal coherence does: by |E|/A of each weight
+    /// (1 while A is 0) times the step; then E grows by the error and A by its absolute value. One
+    /// lane after the other, since a weight can occur in several.
+    ///
+    /// # Safety
+    /// As for [`Self::add`]; there must be as many sums (E in the lower half, A in the upper) as weights.
+    #[inline(always)]
+    unsafe fn update_coherently(
+        weights: &[AtomicU32],
+        sums: &[AtomicU64],
+        lookup: &Lookup,
+        positions: &Positions,
+        step: f32,
+        error: f32,
+    ) {
+        for &position in &positions.0[..lookup.live()] {
+            let position = (lookup.base() + position as isize) as usize;
+            // SAFETY: the positions of live lanes lie inside the weights.
+            let (weight, sum) = unsafe { (weights.get_unchecked(position), sums.get_unchecked(position)) };
+            let word = sum.load(Relaxed);
+            let (e, a) = (f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32));
+            let rate = if a == 0.0 { 1.0 } else { e.abs() / a };
+            weight.store((f32::from_bits(weight.load(Relaxed)) + rate * step).to_bits(), Relaxed);
+            let (e, a) = (e + error, a + error.abs());
+            sum.store(u64::from(e.to_bits()) | u64::from(a.to_bits()) << 32, Relaxed);
+        }
+    }
+
     /// The sum of the sixteen: the two halves lane by lane, then ((0+4)+(2+6)) + ((1+5)+(3+7)).
     ///
     /// # Safety
@@ -67,7 +95,7 @@ pub enum Level {
     Portable,
     /// x86-64 with AVX2 and BMI.
     Avx2,
-    /// x86-64 with AVX-512 (F, BW, DQ, VL).
+    /// x86-64 with AVX-512 (F, BW, CD, DQ, VL).
     Avx512,
 }
 
@@ -81,6 +109,7 @@ impl Level {
                 levels.push(Level::Avx2);
             }
             let wide = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+            let wide = wide && is_x86_feature_detected!("avx512cd");
             if wide && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
                 levels.push(Level::Avx512);
             }
@@ -132,7 +161,7 @@ unsafe fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
 unsafe fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
     // SAFETY: the caller has checked the processor.
     unsafe { kernel.run::<Avx512>() }
