@@ -103,6 +103,9 @@ impl<const N: usize> Actor<N> {
     }
 }
 
+/// No counter of a game gets as far.
+const MOST: u64 = 1 << 40;
+
 /// An actor between two moves, as a checkpoint keeps it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ActorState {
@@ -144,8 +147,13 @@ impl<const N: usize> Actor<N> {
         if entries.len() != held || entries.iter().any(|(b, _)| board(b).is_none()) {
             return None;
         }
-        let rng = state.rng.clone();
+        // Counters far beyond any game would overflow, and a game that is over has no move to make.
+        let counters = [state.score, state.moves, state.trace_len as u64];
         let position = State::new(board(&state.board)?);
+        if counters.iter().any(|&counter| counter > MOST) || (state.playing && position.is_terminal()) {
+            return None;
+        }
+        let rng = state.rng.clone();
         let game = GreedyGame::from_parts(network, state.game, rng, position, state.score, state.moves);
         let trace = Trace::restore(target.horizon(), network, &entries, state.trace_len);
         Some(Actor { game, trace, playing: state.playing })

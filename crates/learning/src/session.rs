@@ -200,6 +200,9 @@ impl<const N: usize, T: Target, S: StepSize> Session for Typed<'_, N, T, S> {
     }
 
     fn restore(&mut self, threads: &[ThreadState]) -> Option<()> {
+        if threads.iter().any(|thread| thread.actors.len() != ACTORS_PER_THREAD) {
+            return None;
+        }
         let restored = threads.iter().map(|thread| {
             let actors = thread.actors.iter().map(|state| Actor::restore(self.network, self.target, state));
             actors.collect::<Option<_>>().map(|actors| Thread { actors })

@@ -138,6 +138,10 @@ impl<'a> Trainer<'a> {
         if state.threads.len() != self.settings.threads {
             return Err(TrainerError::State("it was made with another number of threads"));
         }
+        let Progress { actions, episodes, seconds } = state.progress;
+        if [actions, episodes, state.next_game].iter().any(|&n| n > 1 << 60) || !seconds.is_finite() {
+            return Err(TrainerError::State("its counters are damaged"));
+        }
         self.session.restore(&state.threads).ok_or(TrainerError::State("its games are damaged"))?;
         self.next_game = AtomicU64::new(state.next_game);
         self.progress = state.progress;

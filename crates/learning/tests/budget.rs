@@ -120,7 +120,6 @@ fn the_rate_is_divided_among_the_features() {
 
 /// Weights beyond all bounds are the user's affair, the rules are not: every move is still a legal one.
 #[test]
-#[ignore = "where all values are NaN, the first move is made even if it is illegal"]
 fn training_that_diverges_still_keeps_to_the_rules() {
     let settings = settings(TD_0, StepSizeSpec::Fixed { alpha: 10.0 }, Budget::Actions(200_000));
     let network = trained(&spec(4, "0123 4567", 12, true), &settings);

@@ -133,8 +133,9 @@ impl<const N: usize> GreedyGame<N> {
     /// The best move by [`Self::evaluate`], the first one of equals.
     #[inline(always)]
     fn best(&self) -> usize {
-        let mut best = 0;
-        for a in 1..4 {
+        // From a legal move on, so that weights that are no numbers cannot lead to an illegal one.
+        let mut best = self.slides.legal.mask().trailing_zeros() as usize & 3;
+        for a in 0..4 {
             best = if self.returns[a] > self.returns[best] { a } else { best };
         }
         best

@@ -1,6 +1,6 @@
 //! Networks on disk.
 //!
-//! Model files are [safetensors](safetensors) with the network's shape in the metadata: one flat
+//! Model files are [safetensors] with the network's shape in the metadata: one flat
 //! tensor `V.0`, `V.1` … for every tuple. [`tdl2048`] and [`jaskowski`] read the files that other
 //! programs write. Everything is checked before it is used, and everything is written
 //! [atomically](atomic).
