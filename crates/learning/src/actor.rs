@@ -10,7 +10,9 @@ use crate::{
     target::{Target, Trace},
 };
 
-/// A game in self-play and what its target remembers of it.
+/// A game in self-play and what its target remembers of it; in cache lines of its own, so that no two
+/// threads write to one.
+#[repr(align(128))]
 pub(crate) struct Actor<const N: usize> {
     game: GreedyGame<N>,
     trace: Trace,

@@ -7,13 +7,21 @@ use afterstate_network::{Level, Network, Positions};
 #[derive(Clone, Debug)]
 pub struct Trace {
     /// Boards and numbers, a ring when the horizon is bounded.
-    entries: Vec<([u8; 16], f32)>,
+    entries: Vec<Entry>,
     /// The positions of the entries' weights; empty when the horizon is unbounded.
     positions: Vec<Positions>,
     lookups: usize,
     capacity: usize,
     /// The number of afterstates so far.
     len: usize,
+}
+
+/// An afterstate and its number; a cache line of its own, so that no two threads write to one.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Entry {
+    board: [u8; 16],
+    number: f32,
 }
 
 impl Trace {
@@ -23,7 +31,7 @@ impl Trace {
         // A power of two, so that the ring needs no division.
         let capacity = horizon.map_or(0, usize::next_power_of_two);
         Trace {
-            entries: vec![([0; 16], 0.0); capacity],
+            entries: vec![Entry { board: [0; 16], number: 0.0 }; capacity],
             positions: vec![Positions::default(); capacity * lookups],
             lookups,
             capacity,
@@ -56,10 +64,10 @@ impl Trace {
     #[inline(always)]
     pub fn push(&mut self, board: [u8; 16], positions: &[Positions], number: f32) {
         if self.capacity == 0 {
-            self.entries.push((board, number));
+            self.entries.push(Entry { board, number });
         } else {
             let slot = self.slot(0, 1);
-            self.entries[slot] = (board, number);
+            self.entries[slot] = Entry { board, number };
             // A loop, because a call to copy a few vectors costs more than they do.
             for (kept, new) in self.positions[slot * self.lookups..][..self.lookups].iter_mut().zip(positions)
             {
@@ -85,20 +93,20 @@ impl Trace {
     /// The board of the afterstate `back` steps before the last one.
     #[inline(always)]
     pub fn board(&self, back: usize) -> &[u8; 16] {
-        &self.entries[self.slot(back, 0)].0
+        &self.entries[self.slot(back, 0)].board
     }
 
     /// The number kept with the afterstate `back` steps before the last one.
     #[inline(always)]
     pub fn number(&self, back: usize) -> f32 {
-        self.entries[self.slot(back, 0)].1
+        self.entries[self.slot(back, 0)].number
     }
 
     /// Changes the number kept with the last afterstate.
     #[inline(always)]
     pub fn set_last_number(&mut self, number: f32) {
         let slot = self.slot(0, 0);
-        self.entries[slot].1 = number;
+        self.entries[slot].number = number;
     }
 
     /// Everything that is remembered, the oldest first, and the number of afterstates so far.

@@ -83,6 +83,9 @@ impl Isa for Avx512 {
         unsafe {
             let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
             let index = _mm512_load_si512(positions.0.as_ptr().cast());
+            if lookup.live() == LANES {
+                return _mm512_add_ps(sums, _mm512_i32gather_ps::<4>(index, base));
+            }
             let live = (0xffff_u32 >> (16 - lookup.live())) as u16;
             _mm512_add_ps(sums, _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), live, index, base))
         }
