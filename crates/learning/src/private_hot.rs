@@ -131,7 +131,7 @@ impl Copy<'_, '_> {
         let len = self.agreed.len() as u64;
         let bound = |slice: u64| (len * slice / SLICES) as usize;
         for block in bound(self.next_slice)..bound(self.next_slice + 1) {
-            self.merge(block);
+            self.merge(block, false);
         }
         self.next_slice = (self.next_slice + 1) % SLICES;
     }
@@ -139,7 +139,7 @@ impl Copy<'_, '_> {
     /// Merges all weights with the master.
     pub(crate) fn merge_all(&mut self) {
         for block in 0..self.agreed.len() {
-            while !self.merge(block) {
+            while !self.merge(block, true) {
                 std::hint::spin_loop();
             }
         }
@@ -153,15 +153,16 @@ impl Copy<'_, '_> {
         }
     }
 
-    /// Merges a block with the master; `false` when another thread holds it just now.
+    /// Merges a block with the master; `false` when another thread holds it just now. Unless `always`,
+    /// only a block whose weights have changed: E and A hardly ever change alone, and then can wait.
     #[inline(always)]
-    fn merge(&mut self, block: usize) -> bool {
+    fn merge(&mut self, block: usize, always: bool) -> bool {
         let master = self.master;
         let first = self.area + block * BLOCK;
         let weights: *mut Weights = master.weights[first..][..BLOCK].as_ptr().cast_mut().cast();
         // SAFETY: sixteen atomics of f32 bits, aligned to them, that only this thread touches.
         let mine = unsafe { &mut *weights };
-        let changed = mine.map(f32::to_bits) != self.agreed[block].map(f32::to_bits);
+        let changed = always || mine.map(f32::to_bits) != self.agreed[block].map(f32::to_bits);
         let version = master.versions[block].load(Acquire);
         if !changed && version == self.versions[block] {
             return true;
