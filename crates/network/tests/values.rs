@@ -2,8 +2,10 @@
 
 mod naive;
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use afterstate_game::{Afterstate, Symmetry};
-use afterstate_network::{Network, NetworkSpec, Tuples};
+use afterstate_network::{Level, Network, NetworkSpec, Tuples};
 use naive::{boards, weight};
 
 fn check<const N: usize>(spec: NetworkSpec) {
@@ -55,6 +57,36 @@ fn symmetric_boards_have_equal_values() {
         let value = network.value(Afterstate::new(board));
         for symmetry in Symmetry::ALL {
             assert_eq!(network.value(Afterstate::new(board.image(symmetry))), value);
+        }
+    }
+}
+
+/// A thread that keeps the weights of small tiles in its own area finds the same values, by every
+/// instruction set at the same positions, and the area is what it reads for boards of small tiles.
+#[test]
+fn private_areas_give_the_same_values() {
+    for set in ["4x5", "5x4", "4x6", "42-33-4-22-3"] {
+        let spec = spec(4, set, 16);
+        let network = Network::new(spec.clone()).expect("a network that fits");
+        for (i, tuple) in spec.tuples.as_slice().iter().enumerate() {
+            network.set_table(i, (0..spec.table_len(tuple)).map(|index| weight(i, index)));
+        }
+        let (area, lookups) = network.private_lookups(0).expect("c is 16");
+        for (place, position) in network.layout().private_positions() {
+            let bits = network.weights()[position].load(Relaxed);
+            network.weights()[area as usize + place].store(bits, Relaxed);
+        }
+        let view = network.view().with_lookups(&lookups);
+        for board in boards::<4>(500) {
+            let (shared, value) = network.view().positions_at(Level::Portable, &board.bytes());
+            let (private, _) = view.positions_at(Level::Portable, &board.bytes());
+            for level in Level::available() {
+                let found = view.positions_at(level, &board.bytes());
+                assert_eq!((&found.0, found.1), (&private, value), "{set} {level:?} {board}");
+            }
+            if board.max_exponent() < 8 {
+                assert!(shared.iter().zip(&private).all(|(a, b)| a != b), "{set} {board}");
+            }
         }
     }
 }
