@@ -150,6 +150,22 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The value of a board, for those who need no positions.
+    ///
+    /// # Safety
+    /// The instruction set must be there (see [`Kernel`]).
+    #[inline(always)]
+    pub unsafe fn value<I: Isa>(&self, board: &[u8; 16]) -> f32 {
+        // SAFETY: as the caller; the lookups are those of the weights.
+        unsafe {
+            let mut sums = I::zero();
+            for lookup in self.lookups {
+                sums = I::add(sums, self.weights, lookup, &I::positions(board, self.encoding, lookup));
+            }
+            I::total(sums)
+        }
+    }
+
     /// The sum of the weights at positions of this view.
     ///
     /// # Safety
