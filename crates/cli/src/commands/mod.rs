@@ -9,6 +9,7 @@ mod eval;
 mod model;
 mod perft;
 mod play;
+mod solve;
 mod train;
 
 use std::io::Write;
@@ -41,6 +42,7 @@ commands! {
     train::Train,
     eval::Eval,
     model::Model,
+    solve::Solve,
     bench::Bench,
     perft::Perft,
     completions::Completions,

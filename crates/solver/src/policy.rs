@@ -1,0 +1,61 @@
+//! Policies: whatever chooses moves.
+
+use afterstate_game::{Move, State};
+use afterstate_network::{Isa, Kernel, Level, Network, View, dispatch};
+
+/// Something that chooses a move on every board, always the same one on the same board. Any function
+/// from states to moves is one.
+pub trait Policy<const N: usize>: Sync {
+    /// Appends the moves that it makes on the states, all of which have a legal one.
+    fn choose(&self, states: &[State<N>], moves: &mut Vec<Move>);
+}
+
+impl<const N: usize, F: Fn(State<N>) -> Move + Sync> Policy<N> for F {
+    fn choose(&self, states: &[State<N>], moves: &mut Vec<Move>) {
+        moves.extend(states.iter().map(|&state| self(state)));
+    }
+}
+
+/// The greedy player of a network: argmax r + V(s'), the first one of equals.
+pub struct Greedy<'a>(pub &'a Network);
+
+impl<const N: usize> Policy<N> for Greedy<'_> {
+    fn choose(&self, states: &[State<N>], moves: &mut Vec<Move>) {
+        assert_eq!(N, self.0.spec().side, "the board and the network differ in size");
+        dispatch(Level::best(), Batch { view: self.0.view(), states, moves });
+    }
+}
+
+/// The loop over many states.
+struct Batch<'a, const N: usize> {
+    view: View<'a>,
+    states: &'a [State<N>],
+    moves: &'a mut Vec<Move>,
+}
+
+impl<const N: usize> Kernel for Batch<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) {
+        for state in self.states {
+            let slides = state.slides();
+            let mut legal = slides.legal;
+            let value = |a: Move| {
+                let afterstate = slides.afterstates[a as usize];
+                // SAFETY: inside a kernel.
+                let value = unsafe { self.view.value::<I>(&afterstate.board().bytes()) };
+                slides.rewards[a as usize] as f32 + value
+            };
+            let Some(mut best) = legal.next() else { continue };
+            let mut best_value = value(best);
+            for a in legal {
+                let value = value(a);
+                if value > best_value {
+                    (best, best_value) = (a, value);
+                }
+            }
+            self.moves.push(best);
+        }
+    }
+}
