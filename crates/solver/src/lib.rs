@@ -1,6 +1,27 @@
-//! Exact values.
+//! Exact values on small boards: the best play, and any policy, without playing a game.
+//!
+//! [`Space`] enumerates what games can reach, [`Space::solve`] finds the values of the best play, and
+//! [`evaluate`] finds what a policy comes to:
+//!
+//! ```
+//! use afterstate_game::{Rules, State};
+//! use afterstate_solver::{Boards, Objective, Settings, Space, evaluate};
+//!
+//! let rules = Rules::default();
+//! let space = Space::<2>::enumerate(&rules, 1, |_| ());
+//! assert_eq!((space.states(), space.afterstates()), (110, 67));
+//! let solution = space.solve(Objective::Score, 1, |_| ());
+//! assert_eq!(format!("{:.2}", solution.expected()), "66.96");
+//!
+//! let first = |state: State<2>| state.legal_moves().next().expect("the game goes on");
+//! let settings =
+//!     Settings { rules, boards: Boards::All, until: Objective::Score, optimum: Some(&solution), threads: 1 };
+//! let evaluation = evaluate(&first, &settings, |_| ());
+//! assert_eq!(format!("{:.2}", evaluation.expected_score), "53.83");
+//! ```
 
 mod evaluate;
+mod file;
 mod keys;
 mod policy;
 mod regret;
@@ -11,6 +32,7 @@ mod threads;
 mod word;
 
 pub use evaluate::{Boards, Evaluation, Settings, evaluate};
+pub use file::SolutionError;
 pub use policy::{Greedy, Policy};
 pub use regret::{Mistake, Regret};
 pub use solution::Solution;

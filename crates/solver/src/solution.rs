@@ -1,5 +1,7 @@
 //! A solved game: the values of all afterstates, in memory or in a mapped file.
 
+use std::ops::Range;
+
 use afterstate_game::{Afterstate, Move, Rules, State};
 use memmap2::Mmap;
 
@@ -39,7 +41,7 @@ pub(crate) struct Header {
 /// little-endian u32.
 pub(crate) enum Data {
     Owned(Vec<u8>),
-    Mapped { file: Mmap, start: usize },
+    Mapped { file: Mmap, range: Range<usize> },
 }
 
 /// Where a layer is.
@@ -54,7 +56,7 @@ impl Data {
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Data::Owned(bytes) => bytes,
-            Data::Mapped { file, start } => &file[*start..],
+            Data::Mapped { file, range } => &file[range.clone()],
         }
     }
 

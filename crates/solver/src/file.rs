@@ -1,0 +1,195 @@
+//! Solutions on disk.
+//!
+//! All numbers are little-endian. The header: eight bytes `2048sol1`; u32 side, u32 objective (0 the
+//! score, otherwise the exponent of the goal), u32 tiles at the start, u32 number of layers; f64
+//! probability of a 4, f64 value from the start; u64 number of states; for each layer, from the
+//! largest sum of tiles down, u32 sum and u32 number of afterstates; u64 checksum of all that. Then for
+//! each layer its sorted keys and then their values, u32 each, and last a u64 checksum of these.
+//! Checksums are XXH3. See `keys.rs` for keys, [`Objective`] for the unit of values.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use afterstate_game::Rules;
+use afterstate_network::file::{FileError, atomic::write_atomically};
+use memmap2::Mmap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::{
+    Objective, Solution,
+    solution::{Data, Header, WIDTH},
+};
+
+const MAGIC: [u8; 8] = *b"2048sol1";
+/// The bytes of the header before the layers, and of a layer in it.
+const FIXED: usize = 48;
+const PER_LAYER: usize = 8;
+const CHECKSUM: usize = 8;
+
+/// Why a file could not be read or written as a solution.
+#[derive(Debug, thiserror::Error)]
+pub enum SolutionError {
+    /// The system does not let us read it.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It could not be written.
+    #[error(transparent)]
+    Write(#[from] FileError),
+    /// It is something else.
+    #[error("{}: is not a solution: `afterstate solve --output FILE` writes one", .0.display())]
+    NotASolution(PathBuf),
+    /// It is for another board.
+    #[error("{}: is a solution for boards of side {found}, not {expected}", path.display())]
+    Side {
+        /// The file.
+        path: PathBuf,
+        /// The side in the file.
+        found: u32,
+        /// The side that is wanted.
+        expected: usize,
+    },
+    /// It ends too early, or has more than it should.
+    #[error("{}: is cut short or has grown: it has {found} bytes, but should have {expected}", path.display())]
+    Length {
+        /// The file.
+        path: PathBuf,
+        /// The length that it has.
+        found: u64,
+        /// The length that it should have.
+        expected: u64,
+    },
+    /// Its bytes have changed.
+    #[error("{}: is damaged: the checksum of its {part} is wrong; `afterstate solve` makes it anew", path.display())]
+    Checksum {
+        /// The file.
+        path: PathBuf,
+        /// What has changed.
+        part: &'static str,
+    },
+}
+
+impl<const N: usize> Solution<N> {
+    /// Writes the solution, whole or not at all.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), SolutionError> {
+        let header = self.header.to_bytes::<N>();
+        let data = self.data.bytes();
+        write_atomically(path, |file| -> io::Result<()> {
+            file.write_all(&header)?;
+            file.write_all(&xxh3_64(&header).to_le_bytes())?;
+            file.write_all(data)?;
+            file.write_all(&xxh3_64(data).to_le_bytes())
+        })?;
+        Ok(())
+    }
+
+    /// Maps a solution. Every byte is checked.
+    ///
+    /// # Errors
+    /// When it cannot be read, is cut short or altered, or is for another board.
+    pub fn open(path: &Path) -> Result<Self, SolutionError> {
+        let file = map(path).map_err(|source| SolutionError::Read { path: path.into(), source })?;
+        let header = Header::parse::<N>(&file, path)?;
+        let start = FIXED + PER_LAYER * header.layers.len() + CHECKSUM;
+        let afterstates: u64 = header.layers.iter().map(|&(_, len)| u64::from(len)).sum();
+        let len = 2 * WIDTH as u64 * afterstates;
+        let (found, expected) = (file.len() as u64, (start + CHECKSUM) as u64 + len);
+        if found != expected {
+            return Err(SolutionError::Length { path: path.into(), found, expected });
+        }
+        let end = file.len() - CHECKSUM;
+        if xxh3_64(&file[start..end]).to_le_bytes() != file[end..] {
+            return Err(SolutionError::Checksum { path: path.into(), part: "values" });
+        }
+        Ok(Solution::new(header, Data::Mapped { file, range: start..end }))
+    }
+}
+
+fn map(path: &Path) -> io::Result<Mmap> {
+    let file = File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    // SAFETY: solutions are replaced by renaming and never written in place, so the bytes do not change
+    // under us unless someone damages the file on purpose.
+    unsafe { Mmap::map(&file) }
+}
+
+impl Header {
+    fn to_bytes<const N: usize>(&self) -> Vec<u8> {
+        let objective = match self.objective {
+            Objective::Score => 0,
+            Objective::Goal(exponent) => u32::from(exponent),
+        };
+        let mut bytes = MAGIC.to_vec();
+        for number in [N as u32, objective, self.rules.start_tiles, self.layers.len() as u32] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.extend(self.rules.four.to_le_bytes());
+        bytes.extend(self.expected.to_le_bytes());
+        bytes.extend(self.states.to_le_bytes());
+        for (sum, len) in &self.layers {
+            bytes.extend(sum.to_le_bytes());
+            bytes.extend(len.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Reads the header at the beginning of a file, once its checksum is right.
+    fn parse<const N: usize>(file: &[u8], path: &Path) -> Result<Self, SolutionError> {
+        let not_a_solution = || SolutionError::NotASolution(path.into());
+        if file.get(..MAGIC.len()) != Some(&MAGIC) {
+            return Err(not_a_solution());
+        }
+        let (found, needed) = (file.len() as u64, (FIXED + CHECKSUM) as u64);
+        let length = |expected| SolutionError::Length { path: path.into(), found, expected };
+        if found < needed {
+            return Err(length(needed));
+        }
+        let layers = u32::from_le_bytes(array(file, 20)) as usize;
+        let end = FIXED + PER_LAYER * layers;
+        if file.len() < end + CHECKSUM {
+            return Err(length((end + CHECKSUM) as u64));
+        }
+        if xxh3_64(&file[..end]) != u64::from_le_bytes(array(file, end)) {
+            return Err(SolutionError::Checksum { path: path.into(), part: "header" });
+        }
+        let side = u32::from_le_bytes(array(file, 8));
+        if side as usize != N {
+            return Err(SolutionError::Side { path: path.into(), found: side, expected: N });
+        }
+        let objective = match u32::from_le_bytes(array(file, 12)) {
+            0 => Objective::Score,
+            exponent => Objective::Goal(u8::try_from(exponent).map_err(|_| not_a_solution())?),
+        };
+        let layer = |i| {
+            let at = FIXED + PER_LAYER * i;
+            (u32::from_le_bytes(array(file, at)), u32::from_le_bytes(array(file, at + 4)))
+        };
+        Ok(Header {
+            objective,
+            rules: Rules {
+                start_tiles: u32::from_le_bytes(array(file, 16)),
+                four: f64::from_le_bytes(array(file, 24)),
+            },
+            expected: f64::from_le_bytes(array(file, 32)),
+            states: u64::from_le_bytes(array(file, 40)),
+            layers: (0..layers).map(layer).collect(),
+        })
+    }
+}
+
+/// The bytes from an offset on, which must be there.
+fn array<const LEN: usize>(bytes: &[u8], at: usize) -> [u8; LEN] {
+    std::array::from_fn(|i| bytes[at + i])
+}
