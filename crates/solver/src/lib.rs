@@ -17,7 +17,7 @@
 //! let settings =
 //!     Settings { rules, boards: Boards::All, until: Objective::Score, optimum: Some(&solution), threads: 1 };
 //! let evaluation = evaluate(&first, &settings, |_| ());
-//! assert_eq!(format!("{:.2}", evaluation.expected_score), "53.83");
+//! assert_eq!(format!("{:.2}", evaluation.expected_score), "26.34");
 //! ```
 
 mod evaluate;
