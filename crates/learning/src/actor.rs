@@ -65,7 +65,7 @@ impl<const N: usize> Actor<N> {
         // SAFETY: inside a kernel, as the caller.
         unsafe {
             target.step::<I, S>(&mut self.trace, learner, reached);
-            learner.prefetch(reached.positions);
+            learner.prefetch(reached.features);
         }
     }
 

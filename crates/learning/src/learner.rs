@@ -1,6 +1,6 @@
 //! A network that learns: its weights, and the step size that moves them.
 
-use afterstate_network::{Isa, Positions, View, prefetch};
+use afterstate_network::{Features, Isa, View, prefetch};
 
 use crate::step_size::StepSize;
 
@@ -18,11 +18,11 @@ impl<S: StepSize> Learner<'_, S> {
     /// V(s') as it is now.
     ///
     /// # Safety
-    /// Inside a kernel only, with positions of this view.
+    /// Inside a kernel only, with features of this view.
     #[inline(always)]
-    pub unsafe fn value<I: Isa>(&self, positions: &[Positions]) -> f32 {
+    pub unsafe fn value<I: Isa>(&self, features: Features<'_>) -> f32 {
         // SAFETY: as the caller.
-        unsafe { self.view.sum::<I>(positions) }
+        unsafe { self.view.sum::<I>(features) }
     }
 
     /// Moves V(s') by the step, shared among its weights; `error` is what the step size learns from.
@@ -30,25 +30,27 @@ impl<S: StepSize> Learner<'_, S> {
     /// The weights change one after the other: on a symmetric board one weight occurs several times.
     ///
     /// # Safety
-    /// Inside a kernel only, with positions of this view.
+    /// Inside a kernel only, with features of this view.
     #[inline(always)]
-    pub unsafe fn update<I: Isa>(&self, positions: &[Positions], step: f32, error: f32) {
+    pub unsafe fn update<I: Isa>(&self, features: Features<'_>, step: f32, error: f32) {
         let step = self.rate * step;
-        for (positions, lookup) in positions.iter().zip(self.view.lookups) {
+        let start = self.view.start(features.stage);
+        for (positions, lookup) in features.positions.iter().zip(self.view.lookups) {
             // SAFETY: as the caller.
-            unsafe { self.step_size.update::<I>(self.view.weights, lookup, positions, step, error) };
+            unsafe { self.step_size.update::<I>(self.view.weights, start, lookup, positions, step, error) };
         }
     }
 
     /// Asks for what an update of these weights will need.
     ///
     /// # Safety
-    /// With positions of this view.
+    /// With features of this view.
     #[inline(always)]
-    pub unsafe fn prefetch(&self, positions: &[Positions]) {
+    pub unsafe fn prefetch(&self, features: Features<'_>) {
         if let Some(state) = self.step_size.state() {
-            for (positions, lookup) in positions.iter().zip(self.view.lookups) {
-                let state = state.as_ptr().wrapping_offset(lookup.base());
+            let state = state.as_ptr().wrapping_add(self.view.start(features.stage));
+            for (positions, lookup) in features.positions.iter().zip(self.view.lookups) {
+                let state = state.wrapping_offset(lookup.base());
                 for &position in &positions.0[..lookup.live()] {
                     prefetch(state.wrapping_offset(position as isize));
                 }

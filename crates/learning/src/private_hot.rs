@@ -54,7 +54,7 @@ unsafe impl Sync for Master<'_> {}
 /// A thread's copy.
 pub(crate) struct Copy<'a, 'b> {
     master: &'b Master<'a>,
-    /// Where its area begins among the weights. No other thread touches it.
+    /// Where its area begins in each stage. No other thread touches it.
     area: usize,
     /// The lookups that find it.
     pub(crate) lookups: Vec<Lookup>,
@@ -71,10 +71,10 @@ impl<'a> Master<'a> {
     /// Takes the weights of small tiles from a network.
     pub(crate) fn new(network: &'a Network, sums: Option<&'a [AtomicU64]>) -> Self {
         let weights = network.weights();
-        let len = network.layout().private_len() as usize / BLOCK;
+        let len = network.layout().private_len() as usize / BLOCK * network.spec().stages.count();
         let mut blocks = vec![[0.0; BLOCK]; len];
         let mut sum_blocks = vec![[0.0; 2 * BLOCK]; if sums.is_some() { len } else { 0 }];
-        for (place, position) in network.layout().private_positions() {
+        for (place, position) in positions(network) {
             let (block, i) = (place / BLOCK, place % BLOCK);
             blocks[block][i] = f32::from_bits(weights[position].load(Relaxed));
             if let Some(sums) = sums {
@@ -94,7 +94,7 @@ impl<'a> Master<'a> {
 
     /// Gives the weights back to the network.
     pub(crate) fn store(mut self) {
-        for (place, position) in self.network.layout().private_positions() {
+        for (place, position) in positions(self.network) {
             let (block, i) = (place / BLOCK, place % BLOCK);
             self.weights[position].store(self.blocks[block].get_mut()[i].to_bits(), Relaxed);
             if let Some(sums) = self.sums {
@@ -110,7 +110,7 @@ impl<'a> Master<'a> {
         let len = self.blocks.len();
         let mut copy = Copy {
             master: self,
-            area: area as usize,
+            area,
             lookups,
             agreed: vec![[0.0; BLOCK]; len],
             agreed_sums: vec![[0.0; 2 * BLOCK]; self.sum_blocks.len()],
@@ -145,9 +145,18 @@ impl Copy<'_, '_> {
         }
     }
 
+    /// The place of a block's first weight in the thread's area.
+    #[inline(always)]
+    fn first(&self, block: usize) -> usize {
+        let network = self.master.network;
+        let per_stage = network.layout().private_len() as usize / BLOCK;
+        self.area + block / per_stage * network.stage_len() + block % per_stage * BLOCK
+    }
+
     /// Sets the area to zeros, as `agreed` is.
     fn clear(&mut self) {
-        for i in self.area..self.area + self.agreed.len() * BLOCK {
+        for i in (0..self.agreed.len()).flat_map(|block| (0..BLOCK).map(move |i| (block, i))) {
+            let i = self.first(i.0) + i.1;
             self.master.weights[i].store(0, Relaxed);
             self.master.sums.inspect(|sums| sums[i].store(0, Relaxed));
         }
@@ -158,7 +167,7 @@ impl Copy<'_, '_> {
     #[inline(always)]
     fn merge(&mut self, block: usize, always: bool) -> bool {
         let master = self.master;
-        let first = self.area + block * BLOCK;
+        let first = self.first(block);
         let weights: *mut Weights = master.weights[first..][..BLOCK].as_ptr().cast_mut().cast();
         // SAFETY: sixteen atomics of f32 bits, aligned to them, that only this thread touches.
         let mine = unsafe { &mut *weights };
@@ -183,6 +192,15 @@ impl Copy<'_, '_> {
         master.versions[block].store(self.versions[block], Release);
         true
     }
+}
+
+/// The weights of small tiles in all stages: their places in the master, and among all weights.
+fn positions(network: &Network) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let (len, stage_len) = (network.layout().private_len() as usize, network.stage_len());
+    (0..network.spec().stages.count()).flat_map(move |stage| {
+        let positions = network.layout().private_positions();
+        positions.map(move |(place, position)| (stage * len + place, stage * stage_len + position))
+    })
 }
 
 /// Adds what has changed to the master's numbers, and takes over the result.

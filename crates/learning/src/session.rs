@@ -229,7 +229,7 @@ impl<const N: usize> Thread<N> {
         while let Some((actions, rate)) = shared.next_chunk() {
             let mut news = News { actions: 0, finished: Vec::new() };
             while news.actions < actions {
-                let view = shared.network.view();
+                let view = shared.network.training_view();
                 let view = copy.as_ref().map_or(view, |copy| view.with_lookups(&copy.lookups));
                 let interval = copy.as_ref().map_or(actions, |copy| copy.interval);
                 let learner = Learner { view, step_size, rate };

@@ -27,8 +27,8 @@ fn weights(network: &Network, trainer: &Trainer<'_>) -> Weights {
 
 fn set_weights(network: &Network, trainer: &Trainer<'_>, weights: &Weights) {
     let mut rest = weights.iter();
-    for (i, tuple) in network.spec().tuples.as_slice().iter().enumerate() {
-        let table: Weights = rest.by_ref().take(network.spec().table_len(tuple) as usize).copied().collect();
+    for (i, _) in network.spec().tuples.as_slice().iter().enumerate() {
+        let table: Weights = rest.by_ref().take(network.spec().table_len(i) as usize).copied().collect();
         network.set_table(i, table.iter().map(|(v, _, _)| *v));
         let Some(coherence) = trainer.temporal_coherence() else { continue };
         for (position, (_, e, a)) in network.layout().positions(i).zip(table) {

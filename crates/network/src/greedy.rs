@@ -7,15 +7,15 @@
 
 use afterstate_game::{GameRng, Rules, Slides, State, game_rng};
 
-use crate::{Isa, Network, Positions, View};
+use crate::{Features, Found, Isa, Network, Positions, View};
 
 /// What a greedy move reaches.
 #[derive(Clone, Copy, Debug)]
 pub struct Reached<'a> {
     /// The sixteen bytes of the afterstate s'.
     pub board: [u8; 16],
-    /// The positions of its weights.
-    pub positions: &'a [Positions],
+    /// Its weights.
+    pub features: Features<'a>,
     /// r, the reward of the move.
     pub reward: f32,
     /// V(s').
@@ -51,6 +51,7 @@ pub struct GreedyGame<const N: usize> {
     slides: Slides<N>,
     /// The positions of the four afterstates' weights, one after the other.
     positions: Box<[Positions]>,
+    stages: [usize; 4],
     /// V of the four afterstates, and with the reward added; −∞ where the move is illegal.
     values: [f32; 4],
     returns: [f32; 4],
@@ -83,6 +84,7 @@ impl<const N: usize> GreedyGame<N> {
             moves,
             slides: state.slides(),
             positions,
+            stages: [0; 4],
             values: [0.0; 4],
             returns: [0.0; 4],
         }
@@ -124,8 +126,8 @@ impl<const N: usize> GreedyGame<N> {
             let positions = &mut self.positions[a * lookups..][..lookups];
             let board = self.slides.afterstates[a].board().bytes();
             // SAFETY: inside a kernel; the positions are this view's.
-            let value = unsafe { view.find::<I>(&board, positions) };
-            self.values[a] = value;
+            let Found { stage, value } = unsafe { view.find::<I>(&board, positions) };
+            (self.stages[a], self.values[a]) = (stage, value);
             self.returns[a] = self.slides.rewards[a] as f32 + value;
         }
     }
@@ -148,7 +150,10 @@ impl<const N: usize> GreedyGame<N> {
         let lookups = self.positions.len() / 4;
         Reached {
             board: self.slides.afterstates[best].board().bytes(),
-            positions: &self.positions[best * lookups..][..lookups],
+            features: Features {
+                stage: self.stages[best],
+                positions: &self.positions[best * lookups..][..lookups],
+            },
             reward: self.slides.rewards[best] as f32,
             value: self.values[best],
         }

@@ -1,6 +1,6 @@
-//! Where the weights stand in memory.
+//! Where the weights of a stage stand in memory.
 //!
-//! Files hold one table for each tuple, indexed by the paper's Eq. 3. In memory, tuples that share
+//! Files hold one table for each tuple and value range, indexed by the paper's Eq. 3. In memory, tuples that share
 //! most cells (in some image of the one) are paired: the cells that they share count most, those of
 //! their own least, and the weights of the two alternate. An access to the one then mostly brings the
 //! weight of the other in the same cache line, and always in the same page.
@@ -12,9 +12,11 @@ use crate::{LANES, Lookup, NetworkSpec, Tuple};
 /// Tables begin at multiples of this: at the start of a cache line.
 const ALIGNMENT: u64 = 64;
 
-/// Only tuples of these lengths are paired: shorter ones have tables that stay in the caches anyway,
-/// and a pair of longer ones has too many weights for 32-bit positions.
-const PAIRED_LENGTHS: std::ops::RangeInclusive<usize> = 5..=7;
+/// Shorter tuples are not paired: their tables stay in the caches anyway.
+const SHORTEST_PAIRED: usize = 5;
+
+/// Tables with more weights are not paired: 32-bit positions would not reach them.
+const LARGEST_PAIRED: u64 = 1 << 30;
 
 /// A pair shares all but this many cells at least.
 const MOST_OWN_CELLS: usize = 2;
@@ -22,7 +24,7 @@ const MOST_OWN_CELLS: usize = 2;
 /// The number of small exponents: tiles up to 128.
 const SMALL: u64 = 8;
 
-/// Where the table of one tuple stands.
+/// Where a table stands.
 #[derive(Clone, Debug)]
 struct Table {
     /// The place of its first weight.
@@ -44,7 +46,8 @@ pub struct Layout {
     lookups: Vec<Lookup>,
     len: u64,
     private_len: u64,
-    tile_values: u64,
+    /// The number of labels in each table.
+    labels: Vec<u64>,
 }
 
 /// Two tuples that share cells, and the symmetry by which the second one does.
@@ -55,48 +58,54 @@ struct Pair {
 }
 
 impl Layout {
-    /// Lays out the tables of a network.
+    /// Lays out the tables of a stage.
     pub fn new(spec: &NetworkSpec) -> Self {
         let tuples = spec.tuples.as_slice();
-        let identity = Symmetry::ALL[0];
-        let single = |tuple: &Tuple| Table {
+        let ranges = spec.tables_per_stage() / tuples.len();
+        let single = |table: usize| Table {
             offset: 0,
             stride: 1,
-            image: identity,
-            order: (0..tuple.len()).collect(),
+            image: Symmetry::ALL[0],
+            order: (0..spec.tuple(table).len()).collect(),
             private: 0,
         };
-        let mut tables: Vec<Table> = tuples.iter().map(single).collect();
-        let mut second_of = vec![None; tuples.len()];
+        let mut tables: Vec<Table> = (0..spec.tables_per_stage()).map(single).collect();
+        let mut second_of = vec![None; tables.len()];
         for Pair { first, second, symmetry } in pairs(spec) {
-            let (a, b) = (&tuples[first], tuples[second].image(symmetry, spec.side));
-            (tables[first].order, tables[second].order) = shared_last(a, &b);
-            (tables[first].stride, tables[second].stride) = (2, 2);
-            tables[second].image = symmetry;
-            second_of[second] = Some(first);
+            let orders = shared_last(&tuples[first], &tuples[second].image(symmetry, spec.side));
+            for (first, second) in (0..ranges).map(|range| (first * ranges + range, second * ranges + range))
+            {
+                (tables[first].order, tables[second].order) = orders.clone();
+                (tables[first].stride, tables[second].stride) = (2, 2);
+                tables[second].image = symmetry;
+                second_of[second] = Some(first);
+            }
         }
         let (mut len, mut private_len) = (0, 0);
-        for i in 0..tuples.len() {
+        // Range by range, so that tables of one range are neighbours.
+        let by_range = |range| (range..spec.tables_per_stage()).step_by(ranges);
+        for i in (0..ranges).flat_map(by_range) {
             if let Some(first) = second_of[i] {
                 tables[i].offset = tables[first].offset + 1;
                 tables[i].private = tables[first].private + 1;
             } else {
                 let stride = u64::from(tables[i].stride);
                 (tables[i].offset, tables[i].private) = (len, private_len);
-                len = (len + stride * spec.table_len(&tuples[i])).next_multiple_of(ALIGNMENT);
-                let small = SMALL.pow(tuples[i].len() as u32);
+                len = (len + stride * spec.table_len(i)).next_multiple_of(ALIGNMENT);
+                let small = SMALL.saturating_pow(spec.tuple(i).len() as u32);
                 private_len = (private_len + stride * small).next_multiple_of(ALIGNMENT);
             }
         }
-        let lookups = lookups(spec, &tables);
-        if spec.tile_values != 16 {
+        if !spec.has_nibbles() {
             private_len = 0;
         }
-        Layout { tables, lookups, len, private_len, tile_values: spec.tile_values as u64 }
+        let lookups = lookups(spec, &tables);
+        let labels = (0..tables.len()).map(|table| spec.labels(table) as u64).collect();
+        Layout { tables, lookups, len, private_len, labels }
     }
 
     /// The number of weights in an area for boards of tiles up to 128, which threads can have for
-    /// themselves; 0 when the layout has no such areas (c is not 16).
+    /// themselves; 0 when the layout has no such areas (the tables are not plain ones with c = 16).
     pub fn private_len(&self) -> u64 {
         self.private_len
     }
@@ -118,9 +127,9 @@ impl Layout {
 
     /// The weights of small tiles: their places in an area, and among all weights.
     pub fn private_positions(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        (0..self.tables.len()).flat_map(move |tuple| {
-            let table = &self.tables[tuple];
-            let (offset, contributions) = self.contributions(tuple);
+        (0..self.tables.len()).flat_map(move |i| {
+            let table = &self.tables[i];
+            let (offset, contributions) = self.contributions(i);
             (0..SMALL.pow(table.order.len() as u32)).map(move |digits| {
                 let digit = |rank: usize| (digits / SMALL.pow(rank as u32) % SMALL) as usize;
                 let cells = table.order.iter().enumerate();
@@ -146,21 +155,21 @@ impl Layout {
         &self.lookups
     }
 
-    /// Where a tuple's first weight stands, and what each exponent of each of its cells adds.
-    pub(crate) fn contributions(&self, tuple: usize) -> (u64, Vec<Vec<u64>>) {
-        let table = &self.tables[tuple];
-        let c = self.tile_values;
+    /// Where a table's first weight stands, and what each label of each of its cells adds.
+    pub(crate) fn contributions(&self, table: usize) -> (u64, Vec<Vec<u64>>) {
+        let c = self.labels[table];
+        let table = &self.tables[table];
         let rank = |cell: usize| table.order.iter().position(|&other| other == cell).unwrap_or(0);
         let stride = |cell| u64::from(table.stride) * c.pow(rank(cell) as u32);
         let cells = (0..table.order.len()).map(|cell| (0..c).map(|e| e * stride(cell)).collect());
         (table.offset, cells.collect())
     }
 
-    /// The positions of a tuple's weights, in the order of the paper's Eq. 3: the first cell counts 1,
+    /// The positions of a table's weights, in the order of the paper's Eq. 3: the first cell counts 1,
     /// the next c, and so on.
-    pub fn positions(&self, tuple: usize) -> impl Iterator<Item = usize> + '_ {
-        let (offset, contributions) = self.contributions(tuple);
-        let c = self.tile_values;
+    pub fn positions(&self, table: usize) -> impl Iterator<Item = usize> + '_ {
+        let (offset, contributions) = self.contributions(table);
+        let c = self.labels[table];
         let runs = c.pow(contributions.len() as u32 - 1);
         (0..runs).flat_map(move |run| {
             let mut rest = run;
@@ -188,6 +197,13 @@ fn pairs(spec: &NetworkSpec) -> Vec<Pair> {
     pairs
 }
 
+/// Whether it is worth it, and possible, to pair a tuple with another one.
+fn can_pair(spec: &NetworkSpec, tuple: usize) -> bool {
+    let ranges = spec.tables_per_stage() / spec.tuples.as_slice().len();
+    let largest = (0..ranges).map(|range| spec.table_len(tuple * ranges + range)).max();
+    spec.tuples.as_slice()[tuple].len() >= SHORTEST_PAIRED && largest <= Some(LARGEST_PAIRED)
+}
+
 /// The two free tuples of one length that share most.
 fn closest(free: &[usize], spec: &NetworkSpec) -> Option<Pair> {
     let tuples = spec.tuples.as_slice();
@@ -195,7 +211,7 @@ fn closest(free: &[usize], spec: &NetworkSpec) -> Option<Pair> {
     for (i, &first) in free.iter().enumerate() {
         for &second in &free[i + 1..] {
             let n = tuples[first].len();
-            if !PAIRED_LENGTHS.contains(&n) || tuples[second].len() != n {
+            if tuples[second].len() != n || !can_pair(spec, first) {
                 continue;
             }
             for symmetry in Symmetry::ALL {
@@ -226,28 +242,29 @@ fn shared_last(a: &Tuple, b: &Tuple) -> (Vec<usize>, Vec<usize>) {
     (first, second)
 }
 
-/// The lookups: two tuples' eight images in each, or up to sixteen tuples without symmetric sampling.
+/// The lookups: two tables' eight images in each, or up to sixteen tables without symmetric sampling; all
+/// of one value range.
 fn lookups(spec: &NetworkSpec, tables: &[Table]) -> Vec<Lookup> {
-    let c = spec.tile_values as u32;
-    let tuples = spec.tuples.as_slice();
     let symmetries = if spec.symmetric { &Symmetry::ALL[..] } else { &Symmetry::ALL[..1] };
     let mut lookups: Vec<Lookup> = Vec::new();
     // By their places in memory, so that pairs come together.
-    let mut order: Vec<usize> = (0..tuples.len()).collect();
+    let mut order: Vec<usize> = (0..tables.len()).collect();
     order.sort_by_key(|&i| tables[i].offset);
+    let mut last_range = None;
     for i in order {
-        let table = &tables[i];
-        let end = table.offset + u64::from(table.stride) * spec.table_len(&tuples[i]);
+        let (table, range, c) = (&tables[i], spec.range(i), spec.labels(i) as u32);
+        let end = table.offset + u64::from(table.stride) * spec.table_len(i);
         let within_reach = |lookup: &Lookup| end as i64 - lookup.base <= i64::from(i32::MAX);
         let has_room = |lookup: &Lookup| lookup.live + symmetries.len() <= LANES && within_reach(lookup);
-        if !lookups.last().is_some_and(has_room) {
+        if last_range != Some(range) || !lookups.last().is_some_and(has_room) {
             // The largest tables begin before their base, since positions are signed.
             let behind = if end - table.offset > i32::MAX as u64 { 1 << 31 } else { 0 };
-            lookups.push(Lookup::new(table.offset as i64 + behind, c));
+            lookups.push(Lookup::new(table.offset as i64 + behind, c, range.clamp(spec.tile_values)));
+            last_range = Some(range);
         }
         let lookup = lookups.last_mut().expect("just pushed");
         for &symmetry in symmetries {
-            let image = tuples[i].image(table.image, spec.side).image(symmetry, spec.side);
+            let image = spec.tuple(i).image(table.image, spec.side).image(symmetry, spec.side);
             let byte =
                 |&j: &usize| image.cells()[j] / spec.side as u8 * 4 + image.cells()[j] % spec.side as u8;
             let bytes: Vec<u8> = table.order.iter().map(byte).collect();

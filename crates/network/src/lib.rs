@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use afterstate_game::Afterstate;
-//! use afterstate_network::{Network, NetworkSpec, Tuples};
+//! use afterstate_network::{Features, Found, Network, NetworkSpec, Tuples};
 //!
 //! let spec = NetworkSpec { tuples: Tuples::named("2x4")?, ..NetworkSpec::default() };
 //! assert_eq!((spec.weights(), spec.active_features()), (2 * 65_536, 16));
@@ -20,13 +20,17 @@ mod memory;
 mod network;
 mod simd;
 mod spec;
+mod stages;
 mod tuples;
+mod vertical_split;
 
 pub use greedy::{Finished, GreedyGame, Reached};
 pub use layout::Layout;
 pub use lookup::{LANES, Lookup, Positions};
 pub use memory::{Mapped, MemoryError, available_memory};
-pub use network::{Network, NetworkError, View, Weights};
+pub use network::{Features, Found, Network, NetworkError, View, Weights};
 pub use simd::{Encoding, Isa, Kernel, Level, dispatch, prefetch};
-pub use spec::{NetworkSpec, SpecError};
+pub use spec::{NetworkSpec, SpecError, TableId};
+pub use stages::{Stages, StagesError};
 pub use tuples::{Tuple, TupleError, Tuples};
+pub use vertical_split::{RangesError, ValueRange, ValueRanges};

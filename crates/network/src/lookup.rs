@@ -3,10 +3,10 @@
 //! With symmetric sampling the lanes are the eight images of two tuples; without it they are up to
 //! sixteen different tuples. A position is linear in the exponents, in one of two forms:
 //!
-//! * c = 16: exponents are nibbles, and a position is the nibbles side by side. Two byte shuffles put
+//! * plain tables with c = 16: exponents are nibbles, and a position is the nibbles side by side. Two byte shuffles put
 //!   them there, one for the even and one for the odd nibbles;
-//! * any other c: the bytes of four cells are multiplied and added in pairs, and again in pairs; the
-//!   same for the other four.
+//! * all others: exponents become labels, and the labels of four cells are multiplied and added in pairs,
+//!   and again in pairs; the same for the next four, and the next.
 
 /// The number of positions that one lookup gives.
 pub const LANES: usize = 16;
@@ -45,11 +45,21 @@ pub struct Lookup {
     pub(crate) high_pairs: [i16; 32],
     /// `stride · c⁴`: what the second four cells count.
     pub(crate) high: [u32; LANES],
+    /// The bytes of the board that are the third four cells of each lane, where `is_long`.
+    pub(crate) top_cells: [u8; 64],
+    /// `stride · c⁸`: what the third four cells count.
+    pub(crate) top: [u32; LANES],
     /// What is added to each position, modulo 2³².
     pub(crate) offset: [u32; LANES],
     /// What is added instead for boards of small tiles, whose position is then a number of three bits
     /// a cell; only where `is_private`.
     pub(crate) private_offset: [u32; LANES],
+    /// How labels are computed, see [`crate::ValueRange::clamp`].
+    pub(crate) smallest: u8,
+    pub(crate) largest: u8,
+    pub(crate) subtract: u8,
+    /// Whether a lane has more than eight cells.
+    pub(crate) is_long: bool,
     /// Whether weights of small tiles stand apart.
     pub(crate) is_private: bool,
     /// Where position 0 stands among all weights.
@@ -59,9 +69,9 @@ pub struct Lookup {
 }
 
 impl Lookup {
-    /// A lookup without lanes. A table may begin as far as 2³¹ − 1 behind the base, and end as far.
-    pub(crate) fn new(base: i64, tile_values: u32) -> Self {
-        let c = tile_values;
+    /// A lookup without lanes, for tables of a value range with c labels. A table may begin as far as
+    /// 2³¹ − 1 behind the base, and end as far.
+    pub(crate) fn new(base: i64, c: u32, (smallest, largest, subtract): (u8, u8, u8)) -> Self {
         Lookup {
             even_nibbles: [0x80; 64],
             odd_nibbles: [0x80; 64],
@@ -72,6 +82,12 @@ impl Lookup {
             low_pairs: [0; 32],
             high_pairs: std::array::from_fn(|i| if i % 2 == 0 { 1 } else { (c * c) as i16 }),
             high: [0; LANES],
+            top_cells: [0x80; 64],
+            top: [0; LANES],
+            smallest,
+            largest,
+            subtract,
+            is_long: false,
             offset: [0; LANES],
             private_offset: [0; LANES],
             is_private: false,
@@ -82,19 +98,27 @@ impl Lookup {
 
     /// Takes the next lane: a table at `offset` among all weights, with the board bytes of its cells,
     /// the one that counts least first.
-    pub(crate) fn add_lane(&mut self, offset: u64, stride: u32, tile_values: u32, bytes: &[u8]) {
+    pub(crate) fn add_lane(&mut self, offset: u64, stride: u32, c: u32, bytes: &[u8]) {
         let lane = self.live;
         self.live += 1;
         self.offset[lane] = (offset as i64 - self.base) as u32;
         self.shift[lane] = stride.trailing_zeros();
         self.low_pairs[2 * lane] = stride as i16;
-        self.low_pairs[2 * lane + 1] = (stride * tile_values * tile_values) as i16;
-        self.high[lane] = stride.wrapping_mul(tile_values.pow(4));
+        self.low_pairs[2 * lane + 1] = (stride * c * c) as i16;
+        self.high[lane] = stride.wrapping_mul(c.pow(4));
+        self.top[lane] = stride.wrapping_mul(c.wrapping_pow(8));
+        self.is_long |= bytes.len() > 8;
         for (p, &byte) in bytes.iter().enumerate() {
-            let four = if p < 4 { &mut self.low_cells } else { &mut self.high_cells };
+            let four = match p {
+                0..4 => &mut self.low_cells,
+                4..8 => &mut self.high_cells,
+                _ => &mut self.top_cells,
+            };
             four[4 * lane + p % 4] = byte;
-            let nibbles = if p % 2 == 0 { &mut self.even_nibbles } else { &mut self.odd_nibbles };
-            nibbles[4 * lane + p / 2] = byte;
+            if p < 8 {
+                let nibbles = if p % 2 == 0 { &mut self.even_nibbles } else { &mut self.odd_nibbles };
+                nibbles[4 * lane + p / 2] = byte;
+            }
         }
     }
 

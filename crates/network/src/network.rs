@@ -6,7 +6,7 @@ use afterstate_game::Afterstate;
 
 use crate::{
     Encoding, Isa, Kernel, Layout, Level, Lookup, Mapped, MemoryError, NetworkSpec, Positions, SpecError,
-    dispatch, memory,
+    Stages, TableId, dispatch, memory,
 };
 
 /// The weights, as f32 bits in relaxed atomics: threads share them without locks.
@@ -16,6 +16,11 @@ pub type Weights = Mapped<AtomicU32>;
 pub struct Network {
     spec: NetworkSpec,
     layout: Layout,
+    /// The number of areas for threads in each stage.
+    areas: u64,
+    /// V_init of each stage: weights are kept as what has been learned on top of it, so that optimistic
+    /// tables need not be written before they are used.
+    initial: Vec<f32>,
     weights: Weights,
 }
 
@@ -38,11 +43,13 @@ impl Network {
     pub fn new(spec: NetworkSpec) -> Result<Self, NetworkError> {
         spec.check()?;
         let layout = Layout::new(&spec);
-        memory::check_fits("the network", layout.len() * size_of::<f32>() as u64)?;
+        let stages = spec.stages.count() as u64;
+        memory::check_fits("the network", stages * layout.len() * size_of::<f32>() as u64)?;
         // Areas that only training uses cost nothing until then.
         let areas = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-        let weights = Mapped::zeroed((layout.len() + areas * layout.private_len()) as usize)?;
-        Ok(Network { spec, layout, weights })
+        let weights = Mapped::zeroed((stages * (layout.len() + areas * layout.private_len())) as usize)?;
+        let initial = (0..spec.stages.count()).map(|stage| spec.initial(stage)).collect();
+        Ok(Network { spec, layout, areas, initial, weights })
     }
 
     /// What the network is.
@@ -50,35 +57,46 @@ impl Network {
         &self.spec
     }
 
-    /// Where its weights stand.
+    /// Where the weights of each stage stand.
     #[inline(always)]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// All weights, in the order of the layout, and behind them the areas of threads.
+    /// All weights, stage by stage in the order of the layout; behind each stage the areas of threads.
     #[inline(always)]
     pub fn weights(&self) -> &[AtomicU32] {
         self.weights.as_slice()
     }
 
+    /// The number of weights from one stage to the next.
+    #[inline(always)]
+    pub fn stage_len(&self) -> usize {
+        (self.layout.len() + self.areas * self.layout.private_len()) as usize
+    }
+
     /// How exponents become positions.
     #[inline(always)]
     fn encoding(&self) -> Encoding {
-        match self.spec.tile_values {
-            16 => Encoding::Nibbles,
-            c => Encoding::Linear(c as u8 - 1),
-        }
+        if self.spec.has_nibbles() { Encoding::Nibbles } else { Encoding::Labels }
     }
 
-    /// The table of a tuple, in the order of the paper's Eq. 3: the first cell counts 1.
-    pub fn table(&self, tuple: usize) -> impl Iterator<Item = f32> + '_ {
-        self.layout.positions(tuple).map(|p| f32::from_bits(self.weights()[p].load(Relaxed)))
+    /// The positions of a table's weights, in the order of the paper's Eq. 3: the first cell counts 1.
+    pub fn positions(&self, table: usize) -> impl Iterator<Item = usize> + '_ {
+        let TableId { stage, .. } = self.spec.table_id(table);
+        let first = stage * self.stage_len();
+        self.layout.positions(table % self.spec.tables_per_stage()).map(move |position| first + position)
     }
 
-    /// Fills the table of a tuple, in the order of the paper's Eq. 3.
-    pub fn set_table(&self, tuple: usize, values: impl IntoIterator<Item = f32>) {
-        for (position, value) in self.layout.positions(tuple).zip(values) {
+    /// A table, in the order of the paper's Eq. 3. Its weights are counted from V_init on, which is no part
+    /// of them.
+    pub fn table(&self, table: usize) -> impl Iterator<Item = f32> + '_ {
+        self.positions(table).map(|p| f32::from_bits(self.weights()[p].load(Relaxed)))
+    }
+
+    /// Fills a table, in the order of the paper's Eq. 3.
+    pub fn set_table(&self, table: usize, values: impl IntoIterator<Item = f32>) {
+        for (position, value) in self.positions(table).zip(values) {
             self.weights()[position].store(value.to_bits(), Relaxed);
         }
     }
@@ -103,18 +121,61 @@ impl Network {
     /// The network as everyone sees it.
     #[inline(always)]
     pub fn view(&self) -> View<'_> {
-        View { weights: self.weights(), lookups: self.layout.lookups(), encoding: self.encoding() }
+        View {
+            weights: self.weights(),
+            lookups: self.layout.lookups(),
+            encoding: self.encoding(),
+            stages: &self.spec.stages,
+            stage_len: self.stage_len(),
+            initial: &self.initial,
+            promotion: if self.spec.promotion { Promotion::Read } else { Promotion::Off },
+        }
+    }
+
+    /// The network as training sees it: weights that are promoted stay so.
+    pub fn training_view(&self) -> View<'_> {
+        let promotion = if self.spec.promotion { Promotion::Write } else { Promotion::Off };
+        View { promotion, ..self.view() }
     }
 
     /// The network as a thread sees it that keeps the weights of small tiles for itself, and where
-    /// its area begins among the weights. `None` when the network has no such area (c is not 16, or
-    /// it is too large), or not so many.
-    pub fn private_lookups(&self, thread: usize) -> Option<(u64, Vec<Lookup>)> {
+    /// its area begins in each stage. `None` when the network has no such area (its tables are not plain
+    /// ones with c = 16, or too large), or not so many.
+    pub fn private_lookups(&self, thread: usize) -> Option<(usize, Vec<Lookup>)> {
         let (area_len, thread) = (self.layout.private_len(), thread as u64);
         let area = self.layout.len() + area_len * thread;
-        let exists = area_len > 0 && area + area_len <= self.weights().len() as u64;
-        if exists { self.layout.private_lookups(area).map(|lookups| (area, lookups)) } else { None }
+        let exists = area_len > 0 && thread < self.areas;
+        if exists { self.layout.private_lookups(area).map(|lookups| (area as usize, lookups)) } else { None }
     }
+}
+
+/// The weights that make up the value of a board.
+#[derive(Clone, Copy, Debug)]
+pub struct Features<'a> {
+    /// The stage of the board.
+    pub stage: usize,
+    /// The positions of its weights in the stage, lookup by lookup.
+    pub positions: &'a [Positions],
+}
+
+/// What [`View::find`] gives besides positions.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Found {
+    /// The stage of the board.
+    pub stage: usize,
+    /// V, the value.
+    pub value: f32,
+}
+
+/// Weight promotion (jaskowski-2016, V.D.2): what a weight of 0 means, where it has a stage before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Promotion {
+    /// 0.
+    Off,
+    /// The weight of the stage before.
+    Read,
+    /// The same, and it is copied from there.
+    Write,
 }
 
 /// Weights and the lookups that find a board's among them.
@@ -122,9 +183,13 @@ impl Network {
 pub struct View<'a> {
     /// All weights.
     pub weights: &'a [AtomicU32],
-    /// The lookups.
+    /// The lookups, the same for every stage.
     pub lookups: &'a [Lookup],
     encoding: Encoding,
+    stages: &'a Stages,
+    stage_len: usize,
+    initial: &'a [f32],
+    promotion: Promotion,
 }
 
 impl<'a> View<'a> {
@@ -133,20 +198,33 @@ impl<'a> View<'a> {
         View { lookups, ..self }
     }
 
+    /// The place of a stage's first weight.
+    #[inline(always)]
+    pub fn start(&self, stage: usize) -> usize {
+        stage * self.stage_len
+    }
+
+    /// The stage of a board.
+    #[inline(always)]
+    pub fn stage_of(&self, board: &[u8; 16]) -> usize {
+        self.stages.of(board)
+    }
+
     /// The positions of a board's weights, lookup by lookup, and their sum, the value.
     ///
     /// # Safety
     /// The instruction set must be there (see [`Kernel`]).
     #[inline(always)]
-    pub unsafe fn find<I: Isa>(&self, board: &[u8; 16], positions: &mut [Positions]) -> f32 {
+    pub unsafe fn find<I: Isa>(&self, board: &[u8; 16], positions: &mut [Positions]) -> Found {
         // SAFETY: as the caller; the lookups are those of the weights.
         unsafe {
+            let stage = self.stages.of(board);
             let mut sums = I::zero();
             for (lookup, positions) in self.lookups.iter().zip(positions) {
                 *positions = I::positions(board, self.encoding, lookup);
-                sums = I::add(sums, self.weights, lookup, positions);
+                sums = self.add::<I>(sums, stage, lookup, positions);
             }
-            I::total(sums)
+            Found { stage, value: self.initial[stage] + I::total(sums) }
         }
     }
 
@@ -158,27 +236,60 @@ impl<'a> View<'a> {
     pub unsafe fn value<I: Isa>(&self, board: &[u8; 16]) -> f32 {
         // SAFETY: as the caller; the lookups are those of the weights.
         unsafe {
+            let stage = self.stages.of(board);
             let mut sums = I::zero();
             for lookup in self.lookups {
-                sums = I::add(sums, self.weights, lookup, &I::positions(board, self.encoding, lookup));
+                sums = self.add::<I>(sums, stage, lookup, &I::positions(board, self.encoding, lookup));
             }
-            I::total(sums)
+            self.initial[stage] + I::total(sums)
         }
     }
 
-    /// The sum of the weights at positions of this view.
+    /// The value that these weights make up.
     ///
     /// # Safety
     /// The instruction set must be there (see [`Kernel`]), and the positions must be this view's.
     #[inline(always)]
-    pub unsafe fn sum<I: Isa>(&self, positions: &[Positions]) -> f32 {
+    pub unsafe fn sum<I: Isa>(&self, features: Features<'_>) -> f32 {
         // SAFETY: as the caller.
         unsafe {
             let mut sums = I::zero();
-            for (lookup, positions) in self.lookups.iter().zip(positions) {
-                sums = I::add(sums, self.weights, lookup, positions);
+            for (lookup, positions) in self.lookups.iter().zip(features.positions) {
+                sums = self.add::<I>(sums, features.stage, lookup, positions);
             }
-            I::total(sums)
+            self.initial[features.stage] + I::total(sums)
+        }
+    }
+
+    /// Adds a lookup's weights to the sums.
+    ///
+    /// # Safety
+    /// As for [`Isa::add`].
+    #[inline(always)]
+    unsafe fn add<I: Isa>(
+        &self,
+        sums: I::Sums,
+        stage: usize,
+        lookup: &Lookup,
+        positions: &Positions,
+    ) -> I::Sums {
+        let weights = &self.weights[stage * self.stage_len..];
+        // SAFETY: as the caller.
+        unsafe {
+            let sums = I::add(sums, weights, lookup, positions);
+            if self.promotion == Promotion::Off || stage == 0 {
+                return sums;
+            }
+            match I::zeros(weights, lookup, positions) {
+                0 => sums,
+                zeros => {
+                    let before = &self.weights[(stage - 1) * self.stage_len..];
+                    if self.promotion == Promotion::Write {
+                        promote(weights, before, lookup, positions, zeros);
+                    }
+                    I::add_lanes(sums, before, lookup, positions, zeros)
+                }
+            }
         }
     }
 
@@ -194,10 +305,24 @@ impl<'a> View<'a> {
             unsafe fn run<I: Isa>(self) -> Self::Output {
                 let mut positions = vec![Positions::default(); self.0.lookups.len()];
                 // SAFETY: inside a kernel.
-                let value = unsafe { self.0.find::<I>(self.1, &mut positions) };
-                (positions, value)
+                let found = unsafe { self.0.find::<I>(self.1, &mut positions) };
+                (positions, found.value)
             }
         }
         dispatch(level, Find(*self, board))
+    }
+}
+
+/// Copies weights from the stage before. Another thread may have done so and learned meanwhile: then its
+/// weight stays.
+#[cold]
+fn promote(weights: &[AtomicU32], before: &[AtomicU32], lookup: &Lookup, positions: &Positions, lanes: u16) {
+    for lane in (0..lookup.live()).filter(|lane| lanes >> lane & 1 == 1) {
+        let position = (lookup.base() + positions.0[lane] as isize) as usize;
+        let (weight, found) = (before[position].load(Relaxed), weights[position].load(Relaxed));
+        if f32::from_bits(found) == 0.0 {
+            // A failure means that it is no longer 0, which is as good.
+            let _ = weights[position].compare_exchange(found, weight, Relaxed, Relaxed);
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! What a network is, before any weight exists.
 
-use crate::{Tuple, TupleError, Tuples};
+use std::fmt;
+
+use crate::{RangesError, Stages, StagesError, Tuple, TupleError, Tuples, ValueRange, ValueRanges};
 
 /// The shape of an n-tuple network.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct NetworkSpec {
     /// The side of the board: 2, 3 or 4.
     pub side: usize,
@@ -14,10 +16,30 @@ pub struct NetworkSpec {
     pub tile_values: usize,
     /// Symmetric sampling: every tuple is looked up on all eight images of the board.
     pub symmetric: bool,
+    /// Vertical Split Encoding: the ranges that have a table each; `None` is the plain encoding.
+    pub ranges: Option<ValueRanges>,
+    /// The stages, each with its own tables.
+    pub stages: Stages,
+    /// Weight promotion: a weight that is 0 stands for the one in the stage before (jaskowski-2016, V.D.2).
+    pub promotion: bool,
+    /// Optimistic initialization (guei-2021, III): V_init, the value of every board before anything is
+    /// learned, for each stage; or one number for all of them.
+    pub initial: Vec<f32>,
+}
+
+/// One of the tables of a network: they are counted stage by stage, tuple by tuple, range by range.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TableId {
+    /// The stage.
+    pub stage: usize,
+    /// The tuple.
+    pub tuple: usize,
+    /// The value range.
+    pub range: usize,
 }
 
 /// Why a specification describes no network.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SpecError {
     /// A side that no board has.
     #[error("a board of side {0}: boards are 2×2, 3×3 or 4×4")]
@@ -25,6 +47,29 @@ pub enum SpecError {
     /// A number of tile values that makes no sense.
     #[error("{0} tile values: c is 2 to 18 (16, 17 and 18 see tiles up to 32768, 65536 and 131072)")]
     TileValues(usize),
+    /// Value ranges that do not fit.
+    #[error(transparent)]
+    Ranges(#[from] RangesError),
+    /// Stages that make no sense.
+    #[error(transparent)]
+    Stages(#[from] StagesError),
+    /// Promotion without a stage to promote from.
+    #[error("weight promotion needs two stages at least")]
+    Promotion,
+    /// Initial values that no stage has.
+    #[error("{found} initial values for {stages} stages: give one for all, or one for each")]
+    InitialCount {
+        /// The number of values.
+        found: usize,
+        /// The number of stages.
+        stages: usize,
+    },
+    /// An initial value that is no number.
+    #[error("{0} as initial value: it must be finite")]
+    InitialValue(f32),
+    /// Different initial values and promotion.
+    #[error("with weight promotion all stages have one initial value: they start from the stage before them")]
+    InitialPromotion,
     /// A table that positions of 32 bits cannot reach.
     #[error("tuple `{tuple}` with {tile_values} tile values has {weights} weights: a table can have 2^32")]
     Table {
@@ -43,7 +88,16 @@ pub enum SpecError {
 impl Default for NetworkSpec {
     fn default() -> Self {
         let tuples = Tuples::named("4x6").expect("a built-in set");
-        NetworkSpec { side: 4, tuples, tile_values: 16, symmetric: true }
+        NetworkSpec {
+            side: 4,
+            tuples,
+            tile_values: 16,
+            symmetric: true,
+            ranges: None,
+            stages: Stages::default(),
+            promotion: false,
+            initial: vec![0.0],
+        }
     }
 }
 
@@ -59,32 +113,111 @@ impl NetworkSpec {
         if !(2..=18).contains(&self.tile_values) {
             return Err(SpecError::TileValues(self.tile_values));
         }
-        for tuple in self.tuples.as_slice() {
-            tuple.check(self.side)?;
-            let weights = self.table_len(tuple);
+        if let Some(ranges) = &self.ranges
+            && !ranges.covers(self.tile_values)
+        {
+            ValueRanges::parse(&ranges.to_string(), self.tile_values)?;
+        }
+        self.tuples.as_slice().iter().try_for_each(|tuple| tuple.check(self.side))?;
+        for table in 0..self.tables_per_stage() {
+            let weights = self.table_len(table);
             if weights > 1 << 32 {
-                return Err(SpecError::Table {
-                    tuple: tuple.to_string(),
-                    tile_values: self.tile_values,
-                    weights,
-                });
+                let tuple = self.tuple(table).to_string();
+                return Err(SpecError::Table { tuple, tile_values: self.labels(table), weights });
             }
         }
-        Ok(())
+        self.check_stages()
     }
 
-    /// The number of weights in the table of a tuple: c^n.
-    pub fn table_len(&self, tuple: &Tuple) -> u64 {
-        (self.tile_values as u64).pow(tuple.len() as u32)
+    fn check_stages(&self) -> Result<(), SpecError> {
+        let (found, stages) = (self.initial.len(), self.stages.count());
+        if self.promotion && stages == 1 {
+            return Err(SpecError::Promotion);
+        }
+        if found != 1 && found != stages {
+            return Err(SpecError::InitialCount { found, stages });
+        }
+        if let Some(&value) = self.initial.iter().find(|value| !value.is_finite()) {
+            return Err(SpecError::InitialValue(value));
+        }
+        let differ = self.initial.iter().any(|&value| value != self.initial[0]);
+        if self.promotion && differ { Err(SpecError::InitialPromotion) } else { Ok(()) }
+    }
+
+    /// V_init of a stage.
+    pub fn initial(&self, stage: usize) -> f32 {
+        self.initial[if self.initial.len() == 1 { 0 } else { stage }]
+    }
+
+    /// The value ranges: one over all values in the plain encoding.
+    pub fn ranges(&self) -> ValueRanges {
+        self.ranges.clone().unwrap_or_else(|| ValueRanges::plain(self.tile_values))
+    }
+
+    /// Whether positions are exponents of four bits side by side: plain tables with c = 16.
+    pub(crate) fn has_nibbles(&self) -> bool {
+        self.ranges.is_none() && self.tile_values == 16
+    }
+
+    /// k, the number of value ranges.
+    fn range_count(&self) -> usize {
+        self.ranges.as_ref().map_or(1, |ranges| ranges.as_slice().len())
+    }
+
+    /// The number of tables in a stage.
+    pub fn tables_per_stage(&self) -> usize {
+        self.tuples.as_slice().len() * self.range_count()
+    }
+
+    /// The number of tables.
+    pub fn tables(&self) -> usize {
+        self.stages.count() * self.tables_per_stage()
+    }
+
+    /// Which table this is.
+    pub fn table_id(&self, table: usize) -> TableId {
+        let (rest, range) = (table / self.range_count(), table % self.range_count());
+        let tuples = self.tuples.as_slice().len();
+        TableId { stage: rest / tuples, tuple: rest % tuples, range }
+    }
+
+    /// The name of a table in files: the number of its tuple, and its range and stage where there are
+    /// several, as in `3.range1.stage0`.
+    pub fn table_name(&self, table: usize) -> impl fmt::Display + use<> {
+        let TableId { stage, tuple, range } = self.table_id(table);
+        let range = if self.range_count() > 1 { format!(".range{range}") } else { String::new() };
+        let stage = if self.stages.count() > 1 { format!(".stage{stage}") } else { String::new() };
+        format!("{tuple}{range}{stage}")
+    }
+
+    /// The tuple of a table.
+    pub fn tuple(&self, table: usize) -> &Tuple {
+        &self.tuples.as_slice()[self.table_id(table).tuple]
+    }
+
+    /// The value range of a table.
+    pub fn range(&self, table: usize) -> ValueRange {
+        self.ranges().as_slice()[self.table_id(table).range]
+    }
+
+    /// The number of labels that a cell has in a table: c in the plain encoding.
+    pub fn labels(&self, table: usize) -> usize {
+        self.range(table).labels(self.tile_values)
+    }
+
+    /// The number of weights in a table: c^n.
+    pub fn table_len(&self, table: usize) -> u64 {
+        (self.labels(table) as u64).saturating_pow(self.tuple(table).len() as u32)
     }
 
     /// The number of weights.
     pub fn weights(&self) -> u64 {
-        self.tuples.as_slice().iter().map(|tuple| self.table_len(tuple)).sum()
+        let stage: u64 = (0..self.tables_per_stage()).map(|table| self.table_len(table)).sum();
+        stage * self.stages.count() as u64
     }
 
     /// m, the number of weights that make up one value: the learning rate is divided by it.
     pub fn active_features(&self) -> usize {
-        self.tuples.as_slice().len() * if self.symmetric { 8 } else { 1 }
+        self.tables_per_stage() * if self.symmetric { 8 } else { 1 }
     }
 }

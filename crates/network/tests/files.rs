@@ -9,7 +9,7 @@ use std::{
 
 use afterstate_game::game_rng;
 use afterstate_network::{
-    Network, NetworkSpec, Tuples,
+    Network, NetworkSpec, Tuples, ValueRanges,
     file::{
         ModelInfo, Problem,
         atomic::write_atomically,
@@ -20,9 +20,14 @@ use rand_core::Rng;
 
 fn network(side: usize, tuples: &str, tile_values: usize, symmetric: bool) -> Network {
     let tuples = Tuples::new(tuples.split(' ').map(|tuple| tuple.parse().unwrap()).collect()).unwrap();
-    let network = Network::new(NetworkSpec { side, tuples, tile_values, symmetric }).unwrap();
-    let mut rng = game_rng(1, side as u64);
-    for i in 0..network.spec().tuples.as_slice().len() {
+    filled(NetworkSpec { side, tuples, tile_values, symmetric, ..NetworkSpec::default() })
+}
+
+/// A network with random weights.
+fn filled(spec: NetworkSpec) -> Network {
+    let network = Network::new(spec).unwrap();
+    let mut rng = game_rng(1, network.spec().side as u64);
+    for i in 0..network.spec().tables() {
         let numbers = std::iter::from_fn(|| Some(rng.next_u32() as i32 as f32 / 65_536.0));
         network.set_table(i, numbers);
     }
@@ -34,8 +39,8 @@ fn extra() -> BTreeMap<String, String> {
 }
 
 fn same(a: &Network, b: &Network) -> bool {
-    let tuples = a.spec().tuples.as_slice().len();
-    a.spec() == b.spec() && (0..tuples).all(|i| a.table(i).map(f32::to_bits).eq(b.table(i).map(f32::to_bits)))
+    a.spec() == b.spec()
+        && (0..a.spec().tables()).all(|i| a.table(i).map(f32::to_bits).eq(b.table(i).map(f32::to_bits)))
 }
 
 /// The names in a directory.
@@ -52,6 +57,15 @@ fn what_is_saved_is_loaded() {
         network(4, "0123 4567 01245 01246", 16, true),
         network(4, "0123 048c", 18, false),
         network(3, "0125 87", 11, true),
+        filled(NetworkSpec {
+            tuples: Tuples::named("4x5").unwrap(),
+            tile_values: 18,
+            ranges: Some(ValueRanges::parse("1-7 8-13 14-17", 18).unwrap()),
+            stages: "16384 16384+8192".parse().unwrap(),
+            promotion: true,
+            initial: vec![320_000.0],
+            ..NetworkSpec::default()
+        }),
     ] {
         network.save(&path, &extra()).unwrap();
         assert!(same(&network, &Network::load(&path).unwrap()));

@@ -2,11 +2,11 @@
 
 mod naive;
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::{collections::HashSet, sync::atomic::Ordering::Relaxed};
 
 use afterstate_game::{Afterstate, Symmetry};
-use afterstate_network::{Level, Network, NetworkSpec, Tuples};
-use naive::{boards, weight};
+use afterstate_network::{Level, Network, NetworkSpec, Tuples, ValueRanges};
+use naive::boards;
 
 fn check<const N: usize>(spec: NetworkSpec) {
     naive::check::<N>(spec, 2_000);
@@ -16,7 +16,7 @@ fn spec(side: usize, tuples: &str, tile_values: usize) -> NetworkSpec {
     let symmetric = Tuples::named_symmetric(tuples).unwrap_or(true);
     let tuples = Tuples::named(tuples)
         .or_else(|_| Tuples::new(tuples.split(' ').map(|t| t.parse().unwrap()).collect()));
-    NetworkSpec { side, tuples: tuples.unwrap(), tile_values, symmetric }
+    NetworkSpec { side, tuples: tuples.unwrap(), tile_values, symmetric, ..NetworkSpec::default() }
 }
 
 #[test]
@@ -46,13 +46,63 @@ fn smaller_boards_use_the_same_code() {
     check::<2>(spec(2, "01 0123", 18));
 }
 
+/// Vertical Split Encoding: two, three and four ranges, overlapping ones too, and tuples of nine cells.
+#[test]
+fn value_ranges_have_tables_of_their_own() {
+    let split = |spec: NetworkSpec, ranges: &str| NetworkSpec {
+        ranges: Some(ValueRanges::parse(ranges, spec.tile_values).unwrap()),
+        ..spec
+    };
+    check::<4>(split(spec(4, "2x4", 18), "1-8 9-17"));
+    check::<4>(split(spec(4, "4x5", 18), "1-7 8-13 14-17"));
+    check::<4>(split(spec(4, "5x4", 18), "1-9 8-17"));
+    check::<4>(split(spec(4, "17x4", 16), "1-5 6-9 10-13 14-15"));
+    check::<3>(split(spec(3, "012345 012346", 11), "1-4 4-7 7-10"));
+    check::<3>(split(spec(3, "012345678", 6), "1-2 3-5"));
+    check::<4>(spec(4, "012345678 0123456789", 4));
+}
+
+#[test]
+fn stages_have_tables_of_their_own() {
+    for stages in ["2^1", "2^4", "2^4-carried", "16384", "16384 16384+8192", "32768"] {
+        let stages = stages.parse().unwrap();
+        check::<4>(NetworkSpec { stages, ..spec(4, "2x4", 16) });
+    }
+    let initial = vec![320_000.0, 160_000.0];
+    check::<4>(NetworkSpec { stages: "16384".parse().unwrap(), initial, ..spec(4, "2x4", 18) });
+}
+
+#[test]
+fn weights_that_are_0_stand_for_those_of_the_stage_before() {
+    let spec = NetworkSpec { stages: "2^4-carried".parse().unwrap(), promotion: true, ..spec(4, "2x4", 16) };
+    check::<4>(NetworkSpec { initial: vec![1000.0], ..spec.clone() });
+    check::<4>(NetworkSpec { ranges: Some(ValueRanges::parse("1-8 9-15", 16).unwrap()), ..spec });
+}
+
+/// Training copies what it reads from the stage before, and nothing else; the values stay.
+#[test]
+fn training_promotes_what_it_reads() {
+    let spec = NetworkSpec { stages: "16384".parse().unwrap(), promotion: true, ..spec(4, "2x4", 16) };
+    let network = Network::new(spec).expect("a small network");
+    network.set_table(0, (0..65_536).map(|index| index as f32 + 1.0));
+    for level in Level::available() {
+        network.set_table(2, vec![0.0; 65_536]);
+        let board: Afterstate<4> = "e321/0000/0000/0000".parse().unwrap();
+        let value = network.value_at(level, board);
+        let before = network.table(2).filter(|&weight| weight != 0.0).count();
+        let (positions, found) = network.training_view().positions_at(level, &board.board().bytes());
+        let promoted: Vec<f32> = network.table(2).filter(|&weight| weight != 0.0).collect();
+        assert_eq!((before, found, network.value_at(level, board)), (0, value, value), "{level:?}");
+        let distinct: HashSet<i32> = positions.iter().flat_map(|p| p.0[..8].to_vec()).collect();
+        assert_eq!(promoted.len(), distinct.len());
+    }
+}
+
 #[test]
 fn symmetric_boards_have_equal_values() {
     let spec = spec(4, "8x6", 8);
     let network = Network::new(spec.clone()).expect("a small network");
-    for (i, tuple) in spec.tuples.as_slice().iter().enumerate() {
-        network.set_table(i, (0..spec.table_len(tuple)).map(|index| weight(i, index)));
-    }
+    naive::fill(&network);
     for board in boards::<4>(200) {
         let value = network.value(Afterstate::new(board));
         for symmetry in Symmetry::ALL {
@@ -68,13 +118,11 @@ fn private_areas_give_the_same_values() {
     for set in ["4x5", "5x4", "4x6", "42-33-4-22-3"] {
         let spec = spec(4, set, 16);
         let network = Network::new(spec.clone()).expect("a network that fits");
-        for (i, tuple) in spec.tuples.as_slice().iter().enumerate() {
-            network.set_table(i, (0..spec.table_len(tuple)).map(|index| weight(i, index)));
-        }
+        naive::fill(&network);
         let (area, lookups) = network.private_lookups(0).expect("c is 16");
         for (place, position) in network.layout().private_positions() {
             let bits = network.weights()[position].load(Relaxed);
-            network.weights()[area as usize + place].store(bits, Relaxed);
+            network.weights()[area + place].store(bits, Relaxed);
         }
         let view = network.view().with_lookups(&lookups);
         for board in boards::<4>(500) {

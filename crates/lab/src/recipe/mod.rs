@@ -20,6 +20,7 @@ mod document;
 mod error;
 mod game;
 mod learning;
+mod network;
 mod resolve;
 mod running;
 mod shipped;
@@ -31,8 +32,9 @@ use serde::Serialize;
 
 use document::Document;
 pub use error::{Place, Problem, RecipeError};
-pub use game::{Game, Network, Tuples};
+pub use game::Game;
 pub use learning::{Learning, Order, StepSize, Target};
+pub use network::{Network, Tuples};
 pub use running::{Budget, Checkpoint, Evaluation, Log, Parallel, ParallelMode};
 pub use shipped::{Shipped, shipped};
 

@@ -71,16 +71,9 @@ pub(super) fn save(
 
 /// E and A, if there are any.
 fn sums<'a>(network: &'a Network, trainer: &'a Trainer<'_>) -> impl Iterator<Item = Tensor<'a>> {
-    let tuples = network.spec().tuples.as_slice();
     trainer.temporal_coherence().into_iter().flat_map(move |coherence| {
-        tuples.iter().enumerate().flat_map(move |(i, tuple)| {
-            let len = network.spec().table_len(tuple);
-            let positions = || network.layout().positions(i);
-            [
-                Tensor::new(format!("E.{i}"), len, positions().map(move |p| coherence.sums(p).0)),
-                Tensor::new(format!("A.{i}"), len, positions().map(move |p| coherence.sums(p).1)),
-            ]
-        })
+        let e = network.tensors_of("E", move |position| coherence.sums(position).0);
+        e.chain(network.tensors_of("A", move |position| coherence.sums(position).1))
     })
 }
 
@@ -101,10 +94,11 @@ fn restore_sums(file: &TensorFile, network: &Network, trainer: &Trainer<'_>) -> 
     if !ModelInfo::of(file)?.has_coherence {
         return Err(unusable(file.path(), "it holds no E and A, the learning state of TC"));
     }
-    for i in 0..network.spec().tuples.as_slice().len() {
-        let tensor = |kind: &str| -> Result<_, FileError> { file.tensor(&format!("{kind}.{i}")) };
+    for table in 0..network.spec().tables() {
+        let name = network.spec().table_name(table);
+        let tensor = |kind: &str| -> Result<_, FileError> { file.tensor(&format!("{kind}.{name}")) };
         let sums = tensor("E")?.iter().zip(tensor("A")?.iter());
-        for (position, (e, a)) in network.layout().positions(i).zip(sums) {
+        for (position, (e, a)) in network.positions(table).zip(sums) {
             coherence.set_sums(position, e, a);
         }
     }

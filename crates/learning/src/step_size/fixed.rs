@@ -15,12 +15,13 @@ impl StepSize for Fixed {
     unsafe fn update<I: Isa>(
         &self,
         weights: &[AtomicU32],
+        start: usize,
         lookup: &Lookup,
         positions: &Positions,
         step: f32,
         _error: f32,
     ) {
-        let table = weights.as_ptr().wrapping_offset(lookup.base());
+        let table = weights[start..].as_ptr().wrapping_offset(lookup.base());
         let update = |lane: usize| {
             // SAFETY: the positions of live lanes lie inside the weights.
             let weight = unsafe { &*table.wrapping_offset(positions.0[lane] as isize) };

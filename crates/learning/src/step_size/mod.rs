@@ -44,14 +44,15 @@ impl StepSizeSpec {
 
 /// How a weight is moved.
 pub trait StepSize: Sync {
-    /// Moves the weights of a lookup by their shares of `step`, one after the other, and learns from
-    /// `error`.
+    /// Moves the weights of a lookup, in the stage that begins at `start`, by their shares of `step`, one
+    /// after the other, and learns from `error`.
     ///
     /// # Safety
     /// Inside a kernel only; the positions must be the lookup's, and the lookup the weights'.
     unsafe fn update<I: Isa>(
         &self,
         weights: &[AtomicU32],
+        start: usize,
         lookup: &Lookup,
         positions: &Positions,
         step: f32,

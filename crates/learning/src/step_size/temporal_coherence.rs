@@ -45,13 +45,15 @@ impl StepSize for TemporalCoherence {
     unsafe fn update<I: Isa>(
         &self,
         weights: &[AtomicU32],
+        start: usize,
         lookup: &Lookup,
         positions: &Positions,
         step: f32,
         error: f32,
     ) {
         // SAFETY: as the caller; there are as many sums as weights.
-        unsafe { I::update_coherently(weights, self.sums.as_slice(), lookup, positions, step, error) };
+        let (weights, sums) = (&weights[start..], &self.sums.as_slice()[start..]);
+        unsafe { I::update_coherently(weights, sums, lookup, positions, step, error) };
     }
 
     #[inline(always)]

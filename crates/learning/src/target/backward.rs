@@ -4,7 +4,7 @@
 //!
 //! With λ the target is the λ-return: Gₜ = rₜ₊₁ + (1 − λ)·V(s'ₜ₊₁) + λ·Gₜ₊₁, and G = 0 at the end.
 
-use afterstate_network::{Isa, Positions, Reached};
+use afterstate_network::{Features, Isa, Positions, Reached};
 
 use super::{Target, Trace};
 use crate::{Learner, step_size::StepSize};
@@ -28,7 +28,7 @@ impl Target for Backward {
         _learner: &Learner<'_, S>,
         reached: Reached<'_>,
     ) {
-        trace.push(reached.board, reached.positions, reached.reward);
+        trace.push(reached.board, reached.features, reached.reward);
     }
 
     #[inline(always)]
@@ -38,9 +38,11 @@ impl Target for Backward {
         for back in 0..trace.len() {
             // SAFETY: inside a kernel.
             unsafe {
-                let error = target - learner.view.find::<I>(trace.board(back), &mut buffer);
-                learner.update::<I>(&buffer, error, error);
-                let value = learner.value::<I>(&buffer);
+                let found = learner.view.find::<I>(trace.board(back), &mut buffer);
+                let features = Features { stage: found.stage, positions: &buffer };
+                let error = target - found.value;
+                learner.update::<I>(features, error, error);
+                let value = learner.value::<I>(features);
                 target = trace.number(back) + (1.0 - self.lambda) * value + self.lambda * target;
             }
         }

@@ -25,7 +25,7 @@ impl DelayedTdLambda {
             delta = trace.number(later) + self.lambda * delta;
         }
         // SAFETY: inside a kernel.
-        unsafe { learner.update::<I>(trace.positions(back), delta, delta) };
+        unsafe { learner.update::<I>(trace.features(back), delta, delta) };
     }
 
     /// Records the error of the last afterstate, and updates the one of h steps ago.
@@ -33,7 +33,7 @@ impl DelayedTdLambda {
     unsafe fn record<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>, target: f32) {
         // SAFETY: inside a kernel.
         unsafe {
-            trace.set_last_number(target - learner.value::<I>(trace.positions(0)));
+            trace.set_last_number(target - learner.value::<I>(trace.features(0)));
             if trace.len() > self.horizon {
                 self.update::<I, S>(trace, learner, self.horizon);
             }
@@ -57,7 +57,7 @@ impl Target for DelayedTdLambda {
             // SAFETY: inside a kernel.
             unsafe { self.record::<I, S>(trace, learner, reached.reward + reached.value) };
         }
-        trace.push(reached.board, reached.positions, 0.0);
+        trace.push(reached.board, reached.features, 0.0);
     }
 
     #[inline(always)]

@@ -24,11 +24,11 @@ impl NStep {
         ahead: f32,
     ) {
         let target = ahead + (0..back).map(|later| trace.number(later)).sum::<f32>();
-        let positions = trace.positions(back);
+        let features = trace.features(back);
         // SAFETY: inside a kernel.
         unsafe {
-            let error = target - learner.value::<I>(positions);
-            learner.update::<I>(positions, error, error);
+            let error = target - learner.value::<I>(features);
+            learner.update::<I>(features, error, error);
         }
     }
 }
@@ -49,7 +49,7 @@ impl Target for NStep {
             // SAFETY: inside a kernel.
             unsafe { self.update::<I, S>(trace, learner, self.n - 1, reached.reward + reached.value) };
         }
-        trace.push(reached.board, reached.positions, reached.reward);
+        trace.push(reached.board, reached.features, reached.reward);
     }
 
     #[inline(always)]

@@ -30,10 +30,10 @@ impl TdLambda {
     unsafe fn update<I: Isa, S: StepSize>(&self, trace: &Trace, learner: &Learner<'_, S>, target: f32) {
         // SAFETY: inside a kernel.
         unsafe {
-            let delta = target - learner.value::<I>(trace.positions(0));
+            let delta = target - learner.value::<I>(trace.features(0));
             let mut step = delta;
             for back in 0..=self.horizon.min(trace.len() - 1) {
-                learner.update::<I>(trace.positions(back), step, delta);
+                learner.update::<I>(trace.features(back), step, delta);
                 step *= self.lambda;
             }
         }
@@ -56,7 +56,7 @@ impl Target for TdLambda {
             // SAFETY: inside a kernel.
             unsafe { self.update::<I, S>(trace, learner, reached.reward + reached.value) };
         }
-        trace.push(reached.board, reached.positions, 0.0);
+        trace.push(reached.board, reached.features, 0.0);
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! What an episode remembers for its target: the last afterstates, each with one number.
 
-use afterstate_network::{Level, Network, Positions};
+use afterstate_network::{Features, Level, Network, Positions};
 
 /// The afterstates of an episode: the last few with the positions of their weights, or, for targets
 /// that need the whole episode, all of them as boards.
@@ -21,6 +21,7 @@ pub struct Trace {
 #[repr(align(64))]
 struct Entry {
     board: [u8; 16],
+    stage: usize,
     number: f32,
 }
 
@@ -31,7 +32,7 @@ impl Trace {
         // A power of two, so that the ring needs no division.
         let capacity = horizon.map_or(0, usize::next_power_of_two);
         Trace {
-            entries: vec![Entry { board: [0; 16], number: 0.0 }; capacity],
+            entries: vec![Entry { board: [0; 16], stage: 0, number: 0.0 }; capacity],
             positions: vec![Positions::default(); capacity * lookups],
             lookups,
             capacity,
@@ -62,12 +63,13 @@ impl Trace {
 
     /// Remembers an afterstate.
     #[inline(always)]
-    pub fn push(&mut self, board: [u8; 16], positions: &[Positions], number: f32) {
+    pub fn push(&mut self, board: [u8; 16], features: Features<'_>, number: f32) {
+        let Features { stage, positions } = features;
         if self.capacity == 0 {
-            self.entries.push(Entry { board, number });
+            self.entries.push(Entry { board, stage, number });
         } else {
             let slot = self.slot(0, 1);
-            self.entries[slot] = Entry { board, number };
+            self.entries[slot] = Entry { board, stage, number };
             // A loop, because a call to copy a few vectors costs more than they do.
             for (kept, new) in self.positions[slot * self.lookups..][..self.lookups].iter_mut().zip(positions)
             {
@@ -84,10 +86,12 @@ impl Trace {
         if self.capacity == 0 { index } else { index & (self.capacity - 1) }
     }
 
-    /// The positions of the afterstate `back` steps before the last one, inside the horizon.
+    /// The weights of the afterstate `back` steps before the last one, inside the horizon.
     #[inline(always)]
-    pub fn positions(&self, back: usize) -> &[Positions] {
-        &self.positions[self.slot(back, 0) * self.lookups..][..self.lookups]
+    pub fn features(&self, back: usize) -> Features<'_> {
+        let slot = self.slot(back, 0);
+        let positions = &self.positions[slot * self.lookups..][..self.lookups];
+        Features { stage: self.entries[slot].stage, positions }
     }
 
     /// The board of the afterstate `back` steps before the last one.
@@ -125,8 +129,10 @@ impl Trace {
         let mut trace = Trace::new(horizon, network);
         trace.len = len - entries.len();
         for (board, number) in entries {
-            let (positions, _) = network.view().positions_at(Level::Portable, board);
-            trace.push(*board, &positions, *number);
+            let view = network.view();
+            let (positions, _) = view.positions_at(Level::Portable, board);
+            let features = Features { stage: view.stage_of(board), positions: &positions };
+            trace.push(*board, features, *number);
         }
         trace
     }

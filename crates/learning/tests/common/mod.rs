@@ -34,7 +34,13 @@ pub(crate) const TARGETS: [TargetSpec; 7] =
 
 pub(crate) fn spec(side: usize, tuples: &str, tile_values: usize, symmetric: bool) -> NetworkSpec {
     let tuples = tuples.split(' ').map(|tuple| tuple.parse().expect("a tuple written here")).collect();
-    NetworkSpec { side, tuples: Tuples::new(tuples).expect("some tuples"), tile_values, symmetric }
+    NetworkSpec {
+        side,
+        tuples: Tuples::new(tuples).expect("some tuples"),
+        tile_values,
+        symmetric,
+        ..NetworkSpec::default()
+    }
 }
 
 pub(crate) fn settings(target: TargetSpec, step_size: StepSizeSpec, budget: Budget) -> Settings {

@@ -5,26 +5,28 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::Floats;
 use crate::Network;
 
-/// A cell of a tuple: what its exponent counts in the file, and what each exponent adds in memory.
+/// A cell of a tuple: what its label counts in the file, and what each label adds in memory.
 struct Cell {
     in_file: usize,
     in_memory: Vec<u64>,
 }
 
-/// Fills the table of a tuple, like [`Network::set_table`] but several times faster.
+/// Fills a table, like [`Network::set_table`] but several times faster.
 ///
 /// The cells have another order in memory than in the file, so one of the two is always read or written in
 /// large steps. Going through squares of the cell that counts least here and the one that counts least there uses
 /// every cache line whole on both sides.
-pub(super) fn fill_table(network: &Network, tuple: usize, values: Floats<'_>) {
-    let c = network.spec().tile_values;
-    let (offset, contributions) = network.layout().contributions(tuple);
+pub(super) fn fill_table(network: &Network, table: usize, values: Floats<'_>) {
+    let spec = network.spec();
+    let c = spec.labels(table);
+    let (offset, contributions) = network.layout().contributions(table % spec.tables_per_stage());
+    let offset = offset + (spec.table_id(table).stage * network.stage_len()) as u64;
     let cell = |(j, in_memory)| Cell { in_file: c.pow(j), in_memory };
     let mut cells: Vec<Cell> = (0..).zip(contributions).map(cell).collect();
     let least_in_file = cells.remove(0);
     cells.sort_by_key(|cell| cell.in_memory[1]);
     let [least_in_memory, outer @ ..] = &cells[..] else {
-        return network.set_table(tuple, values.iter());
+        return network.set_table(table, values.iter());
     };
     for corner in 0..c.pow(outer.len() as u32) {
         let mut rest = corner;

@@ -13,7 +13,7 @@ use super::{
     FileError, Floats, Problem,
     bytes::{self, Cursor, expect},
 };
-use crate::{Network, NetworkSpec, Tuple, Tuples};
+use crate::{Network, NetworkSpec, Stages, Tuple, Tuples};
 
 const COMPRESSED: i32 = 1;
 const PLAIN: i32 = 2;
@@ -32,25 +32,47 @@ struct Table<'a> {
 /// Reads a player file.
 ///
 /// # Errors
-/// When the file cannot be read, is damaged or no such file, has more than one stage, or holds a network
-/// that does not fit into memory.
+/// When the file cannot be read, is damaged or no such file, or holds a network that ours cannot be or that
+/// does not fit into memory.
 pub fn import(path: &Path) -> Result<Network, FileError> {
     let import = || -> Result<Network, Problem> {
         let map = bytes::map(path)?;
-        let tables = parse(&map)?;
-        let symmetric = tables.first().is_some_and(|table| table.symmetric);
-        if tables.iter().any(|table| table.symmetric != symmetric) {
-            let message = "some tuples have eight images and some one, which no network of ours can have";
-            return Err(Problem::Unsupported(message.into()));
-        }
-        let tuples = Tuples::new(tables.iter().map(|table| table.tuple.clone()).collect())?;
-        let network = Network::new(NetworkSpec { side: 4, tuples, tile_values: TILE_VALUES, symmetric })?;
+        let (bits, tables) = parse(&map)?;
+        let network = Network::new(spec(bits, &tables)?)?;
         for (i, table) in tables.iter().enumerate() {
             network.set_table(i, table.values());
         }
         Ok(network)
     };
     import().map_err(|problem| problem.at(path))
+}
+
+/// What the network is: with stages, its weights are promoted whenever they are read and 0.
+fn spec(bits: i32, tables: &[Table<'_>]) -> Result<NetworkSpec, Problem> {
+    let per_stage = tables.len() >> bits;
+    let unsupported = |message: &str| Err(Problem::Unsupported(message.into()));
+    let symmetric = tables.first().is_some_and(|table| table.symmetric);
+    if tables.iter().any(|table| table.symmetric != symmetric) {
+        return unsupported("some tuples have eight images and some one, which no network of ours can have");
+    }
+    if tables.iter().enumerate().any(|(i, table)| table.tuple != tables[i % per_stage].tuple) {
+        return unsupported(
+            "has other tuples in some stages than in others, which no network of ours can have",
+        );
+    }
+    let stages = match bits {
+        0 => Ok(Stages::default()),
+        bits => format!("2^{bits}-carried").parse(),
+    };
+    Ok(NetworkSpec {
+        side: 4,
+        tuples: Tuples::new(tables[..per_stage].iter().map(|table| table.tuple.clone()).collect())?,
+        tile_values: TILE_VALUES,
+        symmetric,
+        stages: stages.map_err(|error| Problem::Unsupported(error.to_string()))?,
+        promotion: bits > 0,
+        ..NetworkSpec::default()
+    })
 }
 
 impl Table<'_> {
@@ -66,34 +88,29 @@ impl Table<'_> {
     }
 }
 
-/// Checks a whole file and gives the tables of its only stage.
-fn parse(file: &[u8]) -> Result<Vec<Table<'_>>, Problem> {
+/// Checks a whole file and gives the number of stage bits, and the tables of all stages.
+fn parse(file: &[u8]) -> Result<(i32, Vec<Table<'_>>), Problem> {
     let mut cursor = Cursor::new(file);
     let kind = cursor.i32("the type of the file")?;
     expect([COMPRESSED, PLAIN].contains(&kind), "the type of the file", 0, kind, "1 or 2")?;
     let values = cursor.i32("the number of tile values")?;
     expect(values == TILE_VALUES as i32, "the number of tile values", 4, values, "16")?;
     let bits = cursor.i32("the number of stage bits")?;
-    expect((0..=16).contains(&bits), "the number of stage bits", 8, bits, "0 to 16")?;
+    expect((0..=8).contains(&bits), "the number of stage bits", 8, bits, "0 to 8")?;
     let mut tables = Vec::new();
-    for stage in 0..1 << bits {
+    let mut per_stage = None;
+    for _ in 0..1 << bits {
         let at = cursor.offset();
         let count = cursor.i32("the number of tuples")?;
-        expect(count > 0, "the number of tuples", at, count, "1 or more")?;
+        let right = count > 0 && per_stage.is_none_or(|first| count == first);
+        expect(right, "the number of tuples", at, count, "1 or more, and the same in every stage")?;
+        per_stage = Some(count);
         for _ in 0..count {
-            let table = parse_table(&mut cursor, kind)?;
-            if stage == 0 {
-                tables.push(table);
-            }
+            tables.push(parse_table(&mut cursor, kind)?);
         }
     }
     cursor.end()?;
-    if bits > 0 {
-        let stages = 1 << bits;
-        let message = format!("has {stages} stages, and networks with stages are not supported yet");
-        return Err(Problem::Unsupported(message));
-    }
-    Ok(tables)
+    Ok((bits, tables))
 }
 
 fn parse_table<'a>(cursor: &mut Cursor<'a>, kind: i32) -> Result<Table<'a>, Problem> {

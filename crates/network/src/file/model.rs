@@ -1,22 +1,34 @@
 //! Model files: a network as tensors and metadata.
 
-use std::{collections::BTreeMap, path::Path, str::FromStr};
+use std::{collections::BTreeMap, path::Path, str::FromStr, sync::atomic::Ordering::Relaxed};
 
 use super::{
     FileError, Problem,
     fill::fill_table,
     safetensors::{self, Tensor, TensorFile},
 };
-use crate::{Network, NetworkSpec, Tuples};
+use crate::{Network, NetworkSpec, SpecError, Stages, Tuples, ValueRanges};
 
 const FORMAT: &str = "afterstate-network";
-const VERSION: &str = "1";
+/// Networks that are no more than tuples are written as version 1, which older programs read too.
+const VERSIONS: [&str; 2] = ["1", "2"];
 
 /// The keys of the metadata that describe the network; all others are the caller's.
-const KEYS: [&str; 6] = ["format", "version", "side", "tuples", "tile_values", "symmetric"];
+const KEYS: [&str; 10] = [
+    "format",
+    "version",
+    "side",
+    "tuples",
+    "tile_values",
+    "symmetric",
+    "ranges",
+    "stages",
+    "promotion",
+    "initial",
+];
 
 /// What a model file holds, without its weights.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct ModelInfo {
     /// What the network is.
     pub spec: NetworkSpec,
@@ -29,16 +41,26 @@ pub struct ModelInfo {
 /// The metadata of a model file: what the network is, and whatever else is to be stored. Keys of the
 /// specification that occur in `extra` are the specification's.
 pub fn metadata(spec: &NetworkSpec, extra: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let initial: Vec<_> = spec.initial.iter().map(f32::to_string).collect();
+    let later = [
+        spec.ranges.as_ref().map(ValueRanges::to_string),
+        (spec.stages != Stages::default()).then(|| spec.stages.to_string()),
+        spec.promotion.then(|| "true".to_owned()),
+        (spec.initial != [0.0]).then(|| initial.join(" ")),
+    ];
+    let version = VERSIONS[usize::from(later.iter().any(Option::is_some))];
     let values = [
         FORMAT.to_string(),
-        VERSION.to_string(),
+        version.to_string(),
         spec.side.to_string(),
         spec.tuples.to_string(),
         spec.tile_values.to_string(),
         spec.symmetric.to_string(),
     ];
     let mut metadata = extra.clone();
-    metadata.extend(KEYS.map(String::from).into_iter().zip(values));
+    metadata.retain(|key, _| !KEYS.contains(&key.as_str()));
+    let values = values.map(Some).into_iter().chain(later);
+    metadata.extend(KEYS.iter().zip(values).filter_map(|(key, value)| Some((key.to_string(), value?))));
     metadata
 }
 
@@ -73,31 +95,43 @@ fn spec_of(metadata: &BTreeMap<String, String>) -> Result<NetworkSpec, Problem> 
     if text("format") != FORMAT {
         return Err(wrong("format", "`afterstate-network`"));
     }
-    if text("version") != VERSION {
-        return Err(wrong("version", "`1`; a newer version of this program may be able to read it"));
+    if !VERSIONS.contains(&text("version").as_str()) {
+        return Err(wrong("version", "`1` or `2`; a newer version of this program may be able to read it"));
     }
     fn parse<T: FromStr>(text: String) -> Option<T> {
         text.parse().ok()
     }
     let tuples = text("tuples").split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+    let tile_values = parse(text("tile_values")).filter(|c| (2..=18).contains(c));
+    let tile_values = tile_values.ok_or_else(|| wrong("tile_values", "a number from 2 to 18"))?;
+    let ranges = metadata.get("ranges").map(|text| ValueRanges::parse(text, tile_values)).transpose();
+    let stages = metadata.get("stages").map_or(Ok(Stages::default()), |text| text.parse());
+    let initial = metadata.get("initial").map_or("0", String::as_str).split_whitespace();
+    let numbers = initial.map(|number| number.parse().ok()).collect::<Option<_>>();
+    let promotion = metadata.get("promotion").map_or("false", String::as_str).parse();
     let spec = NetworkSpec {
         side: parse(text("side")).ok_or_else(|| wrong("side", "2, 3 or 4"))?,
         tuples: Tuples::new(tuples)?,
-        tile_values: parse(text("tile_values")).ok_or_else(|| wrong("tile_values", "a number"))?,
+        tile_values,
         symmetric: parse(text("symmetric")).ok_or_else(|| wrong("symmetric", "`true` or `false`"))?,
+        ranges: ranges.map_err(SpecError::from)?,
+        stages: stages.map_err(|_| wrong("stages", "a rule like `2^4` or `16384`"))?,
+        promotion: promotion.map_err(|_| wrong("promotion", "`true` or `false`"))?,
+        initial: numbers.ok_or_else(|| wrong("initial", "numbers"))?,
     };
     spec.check()?;
     Ok(spec)
 }
 
-/// Checks that there is a table V of the right length for every tuple, E and A for all or for none,
+/// Checks that there is a tensor V of the right length for every table, E and A for all or for none,
 /// and no other. Returns whether there are E and A.
 fn check_tables(file: &TensorFile, spec: &NetworkSpec) -> Result<bool, Problem> {
     let has_coherence = file.names().any(|name| name.starts_with("E."));
     let kinds = if has_coherence { &["V", "E", "A"][..] } else { &["V"] };
     let mut expected = BTreeMap::new();
-    for (i, tuple) in spec.tuples.as_slice().iter().enumerate() {
-        expected.extend(kinds.iter().map(|kind| (format!("{kind}.{i}"), spec.table_len(tuple))));
+    for table in 0..spec.tables() {
+        let name = |kind| (format!("{kind}.{}", spec.table_name(table)), spec.table_len(table));
+        expected.extend(kinds.iter().map(name));
     }
     if let Some(name) = file.names().find(|&name| !expected.contains_key(name)) {
         return Err(Problem::UnexpectedTensor(name.into()));
@@ -143,19 +177,33 @@ impl Network {
     pub fn fill(&self, file: &TensorFile) -> Result<(), FileError> {
         let found = ModelInfo::of(file)?.spec;
         if found != *self.spec() {
+            let metadata =
+                |spec| serde_json::to_string(&metadata(spec, &BTreeMap::new())).unwrap_or_default();
             let message =
-                format!("holds a network of {}, but should hold {}", found.tuples, self.spec().tuples);
+                format!("holds the network {}, but should hold {}", metadata(&found), metadata(self.spec()));
             return Err(Problem::Unsupported(message).at(file.path()));
         }
-        for i in 0..found.tuples.as_slice().len() {
-            fill_table(self, i, file.tensor(&format!("V.{i}"))?);
+        for table in 0..found.tables() {
+            fill_table(self, table, file.tensor(&format!("V.{}", found.table_name(table)))?);
         }
         Ok(())
     }
 
     /// The tables as tensors `V.0`, `V.1` …, to be written to a file.
     pub fn tensors(&self) -> impl Iterator<Item = Tensor<'_>> {
-        let tuples = self.spec().tuples.as_slice().iter().enumerate();
-        tuples.map(|(i, tuple)| Tensor::new(format!("V.{i}"), self.spec().table_len(tuple), self.table(i)))
+        self.tensors_of("V", |position| f32::from_bits(self.weights()[position].load(Relaxed)))
+    }
+
+    /// A number for each weight as tensors, one for each table, by the weights' positions.
+    pub fn tensors_of<'a>(
+        &'a self,
+        kind: &'static str,
+        number: impl Fn(usize) -> f32 + Copy + 'a,
+    ) -> impl Iterator<Item = Tensor<'a>> {
+        let spec = self.spec();
+        (0..spec.tables()).map(move |table| {
+            let name = format!("{kind}.{}", spec.table_name(table));
+            Tensor::new(name, spec.table_len(table), self.positions(table).map(number))
+        })
     }
 }

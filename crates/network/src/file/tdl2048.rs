@@ -111,7 +111,7 @@ impl WeightFile {
 
 /// What a network of these tuples is in TDL2048+.
 fn spec(tuples: Tuples) -> NetworkSpec {
-    NetworkSpec { side: 4, tuples, tile_values: TILE_VALUES, symmetric: true }
+    NetworkSpec { side: 4, tuples, tile_values: TILE_VALUES, symmetric: true, ..NetworkSpec::default() }
 }
 
 fn parse(file: &[u8]) -> Result<Vec<(Tuple, Table)>, Problem> {
@@ -211,7 +211,7 @@ pub fn export<'a>(
         writer.write_all(&[FILE_CODE])?;
         writer.write_all(&(tuples.len() as u32).to_le_bytes())?;
         for (i, tuple) in tuples.iter().enumerate() {
-            write_table(writer, i, tuple, network.table_len(tuple), &mut tensors)?;
+            write_table(writer, i, tuple, network.table_len(i), &mut tensors)?;
         }
         Ok::<(), Problem>(())
     })
@@ -224,7 +224,11 @@ fn check_exportable(network: &NetworkSpec) -> Result<(), Problem> {
     let NetworkSpec { side, tile_values, symmetric, .. } = network;
     Err(Problem::Unsupported(format!(
         ".w files hold networks for 4×4 boards with 16 tile values and symmetric sampling, but this one has \
-         side {side}, {tile_values} tile values and symmetric = {symmetric}"
+         side {side}, {tile_values} tile values, symmetric = {symmetric}, {} stages, {} value ranges and an \
+         initial value of {}",
+        network.stages.count(),
+        network.ranges().as_slice().len(),
+        network.initial(0),
     )))
 }
 

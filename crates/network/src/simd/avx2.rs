@@ -18,8 +18,11 @@ impl Isa for Avx2 {
         // SAFETY: AVX2 is there; loads and stores are of halves of arrays, whose alignment is 64.
         unsafe {
             let board = _mm_loadu_si128(board.as_ptr().cast());
-            let largest = if let Encoding::Linear(largest) = encoding { largest } else { 15 };
-            let board = _mm256_broadcastsi128_si256(_mm_min_epu8(board, _mm_set1_epi8(largest as i8)));
+            let board = match encoding {
+                Encoding::Nibbles => _mm_min_epu8(board, _mm_set1_epi8(15)),
+                Encoding::Labels => labels(board, lookup),
+            };
+            let board = _mm256_broadcastsi128_si256(board);
             for half in 0..2 {
                 let load = |array: *const __m256i| _mm256_load_si256(array.add(half));
                 let offset = load(lookup.offset.as_ptr().cast());
@@ -45,7 +48,7 @@ impl Isa for Avx2 {
                             position
                         }
                     }
-                    Encoding::Linear(_) => {
+                    Encoding::Labels => {
                         let pair = load(lookup.pair.as_ptr().cast());
                         let four = |cells, pairs| {
                             let bytes = _mm256_shuffle_epi8(board, load(cells));
@@ -54,7 +57,15 @@ impl Isa for Avx2 {
                         let low = four(lookup.low_cells.as_ptr().cast(), lookup.low_pairs.as_ptr().cast());
                         let high = four(lookup.high_cells.as_ptr().cast(), lookup.high_pairs.as_ptr().cast());
                         let high = _mm256_mullo_epi32(high, load(lookup.high.as_ptr().cast()));
-                        _mm256_add_epi32(_mm256_add_epi32(low, high), offset)
+                        let position = _mm256_add_epi32(_mm256_add_epi32(low, high), offset);
+                        if lookup.is_long {
+                            let top =
+                                four(lookup.top_cells.as_ptr().cast(), lookup.high_pairs.as_ptr().cast());
+                            let top = _mm256_mullo_epi32(top, load(lookup.top.as_ptr().cast()));
+                            _mm256_add_epi32(position, top)
+                        } else {
+                            position
+                        }
                     }
                 };
                 _mm256_store_si256(positions.0.as_mut_ptr().cast::<__m256i>().add(half), position);
@@ -97,9 +108,47 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn add_lanes(
+        sums: Self::Sums,
+        weights: &[AtomicU32],
+        lookup: &Lookup,
+        positions: &Positions,
+        lanes: u16,
+    ) -> Self::Sums {
+        // SAFETY: AVX2 is there; the loads are as in `add`.
+        unsafe {
+            let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
+            let index = positions.0.as_ptr().cast::<__m256i>();
+            let gather = |half: usize| {
+                let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+                let wanted = _mm256_and_si256(_mm256_set1_epi32(i32::from(lanes) >> (8 * half)), bits);
+                let wanted = _mm256_castsi256_ps(_mm256_cmpeq_epi32(wanted, bits));
+                let index = _mm256_load_si256(index.add(half));
+                _mm256_mask_i32gather_ps::<4>(_mm256_setzero_ps(), base, index, wanted)
+            };
+            [_mm256_add_ps(sums[0], gather(0)), _mm256_add_ps(sums[1], gather(1))]
+        }
+    }
+
+    #[inline(always)]
     unsafe fn total([low, high]: Self::Sums) -> f32 {
         // SAFETY: AVX2 is there.
         unsafe { total(_mm256_add_ps(low, high)) }
+    }
+}
+
+/// The labels of a board's exponents in a lookup's value range.
+///
+/// # Safety
+/// SSE4.1 must be there.
+#[inline(always)]
+pub(super) unsafe fn labels(board: __m128i, lookup: &Lookup) -> __m128i {
+    // SAFETY: as the caller.
+    unsafe {
+        let all = |byte: u8| _mm_set1_epi8(byte as i8);
+        let inside = _mm_max_epu8(_mm_min_epu8(board, all(lookup.largest)), all(lookup.smallest));
+        let empty = _mm_cmpeq_epi8(board, _mm_setzero_si128());
+        _mm_andnot_si128(empty, _mm_sub_epi8(inside, all(lookup.subtract)))
     }
 }
 

@@ -22,8 +22,11 @@ impl Isa for Avx512 {
         unsafe {
             let load = |array: *const __m512i| _mm512_load_si512(array);
             let board = _mm_loadu_si128(board.as_ptr().cast());
-            let largest = if let Encoding::Linear(largest) = encoding { largest } else { 15 };
-            let board = _mm512_broadcast_i32x4(_mm_min_epu8(board, _mm_set1_epi8(largest as i8)));
+            let board = match encoding {
+                Encoding::Nibbles => _mm_min_epu8(board, _mm_set1_epi8(15)),
+                Encoding::Labels => avx2::labels(board, lookup),
+            };
+            let board = _mm512_broadcast_i32x4(board);
             let offset = load(lookup.offset.as_ptr().cast());
             let position = match encoding {
                 Encoding::Nibbles => {
@@ -46,7 +49,7 @@ impl Isa for Avx512 {
                         position
                     }
                 }
-                Encoding::Linear(_) => {
+                Encoding::Labels => {
                     let pair = load(lookup.pair.as_ptr().cast());
                     let four = |cells, pairs| {
                         let bytes = _mm512_shuffle_epi8(board, load(cells));
@@ -55,7 +58,14 @@ impl Isa for Avx512 {
                     let low = four(lookup.low_cells.as_ptr().cast(), lookup.low_pairs.as_ptr().cast());
                     let high = four(lookup.high_cells.as_ptr().cast(), lookup.high_pairs.as_ptr().cast());
                     let high = _mm512_mullo_epi32(high, load(lookup.high.as_ptr().cast()));
-                    _mm512_add_epi32(_mm512_add_epi32(low, high), offset)
+                    let position = _mm512_add_epi32(_mm512_add_epi32(low, high), offset);
+                    if lookup.is_long {
+                        let top = four(lookup.top_cells.as_ptr().cast(), lookup.high_pairs.as_ptr().cast());
+                        let top = _mm512_mullo_epi32(top, load(lookup.top.as_ptr().cast()));
+                        _mm512_add_epi32(position, top)
+                    } else {
+                        position
+                    }
                 }
             };
             _mm512_store_si512(positions.0.as_mut_ptr().cast(), position);
@@ -88,6 +98,34 @@ impl Isa for Avx512 {
             }
             let live = (0xffff_u32 >> (16 - lookup.live())) as u16;
             _mm512_add_ps(sums, _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), live, index, base))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add_lanes(
+        sums: Self::Sums,
+        weights: &[AtomicU32],
+        lookup: &Lookup,
+        positions: &Positions,
+        lanes: u16,
+    ) -> Self::Sums {
+        // SAFETY: AVX-512 is there; the loads are as in `add`.
+        unsafe {
+            let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
+            let index = _mm512_load_si512(positions.0.as_ptr().cast());
+            _mm512_add_ps(sums, _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), lanes, index, base))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn zeros(weights: &[AtomicU32], lookup: &Lookup, positions: &Positions) -> u16 {
+        // SAFETY: AVX-512 is there; the loads are as in `add`.
+        unsafe {
+            let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
+            let index = _mm512_load_si512(positions.0.as_ptr().cast());
+            let live = (0xffff_u32 >> (16 - lookup.live())) as u16;
+            let weights = _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), live, index, base);
+            _mm512_mask_cmp_ps_mask::<_CMP_EQ_OQ>(live, weights, _mm512_setzero_ps())
         }
     }
 

@@ -44,6 +44,33 @@ pub trait Isa: Copy {
         positions: &Positions,
     ) -> Self::Sums;
 
+    /// Adds the weights in some lanes only.
+    ///
+    /// # Safety
+    /// As for [`Self::add`]; only live lanes.
+    unsafe fn add_lanes(
+        sums: Self::Sums,
+        weights: &[AtomicU32],
+        lookup: &Lookup,
+        positions: &Positions,
+        lanes: u16,
+    ) -> Self::Sums;
+
+    /// The live lanes whose weight is 0.
+    ///
+    /// # Safety
+    /// As for [`Self::add`].
+    #[inline(always)]
+    unsafe fn zeros(weights: &[AtomicU32], lookup: &Lookup, positions: &Positions) -> u16 {
+        let mut zeros = 0;
+        for (lane, &position) in positions.0[..lookup.live()].iter().enumerate() {
+            // SAFETY: the positions of live lanes lie inside the weights.
+            let weight = unsafe { weights.get_unchecked((lookup.base() + position as isize) as usize) };
+            zeros |= u16::from(f32::from_bits(weight.load(Relaxed)) == 0.0) << lane;
+        }
+        zeros
+    }
+
     /// Moves the weights at a lookup's positions as temporal coherence does: by |E|/A of each weight
     /// (1 while A is 0) times the step; then E grows by the error and A by its absolute value. One
     /// lane after the other, since a weight can occur in several.
@@ -82,10 +109,10 @@ pub trait Isa: Copy {
 /// How exponents become positions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Encoding {
-    /// c = 16: four bits a cell.
+    /// Plain tables with c = 16: four bits a cell.
     Nibbles,
-    /// Any other c: a number to the base c; the largest exponent that a cell can show.
-    Linear(u8),
+    /// Any others: a number to the base c, of labels in a value range.
+    Labels,
 }
 
 /// The instruction sets there are.

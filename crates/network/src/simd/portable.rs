@@ -31,15 +31,21 @@ impl Isa for Portable {
                     nibbles << lookup.shift[lane]
                 }
             }
-            Encoding::Linear(largest) => {
+            Encoding::Labels => {
+                let label = |exponent: u32| match exponent {
+                    0 => 0,
+                    e => {
+                        e.min(lookup.largest.into()).max(lookup.smallest.into()) - u32::from(lookup.subtract)
+                    }
+                };
                 let four = |cells: &[u8; 64], pairs: &[i16; 32]| {
-                    let digit =
-                        |p: usize| cell(cells[4 * lane + p]).min(largest.into()) * lookup.pair[p] as u32;
+                    let digit = |p: usize| label(cell(cells[4 * lane + p])) * lookup.pair[p] as u32;
                     let pair = |q: usize| (digit(2 * q) + digit(2 * q + 1)) * pairs[2 * lane + q] as u32;
                     pair(0) + pair(1)
                 };
-                let high = four(&lookup.high_cells, &lookup.high_pairs);
-                four(&lookup.low_cells, &lookup.low_pairs) + high * lookup.high[lane]
+                let high = four(&lookup.high_cells, &lookup.high_pairs).wrapping_mul(lookup.high[lane]);
+                let top = four(&lookup.top_cells, &lookup.high_pairs).wrapping_mul(lookup.top[lane]);
+                four(&lookup.low_cells, &lookup.low_pairs).wrapping_add(high).wrapping_add(top)
             }
         };
         Positions(std::array::from_fn(|lane| position(lane).wrapping_add(lookup.offset[lane]) as i32))
@@ -60,6 +66,21 @@ impl Isa for Portable {
         for (sum, position) in sums.iter_mut().zip(positions.0).take(lookup.live()) {
             let position = (lookup.base() + position as isize) as usize;
             *sum += f32::from_bits(weights[position].load(Relaxed));
+        }
+        sums
+    }
+
+    #[inline(always)]
+    unsafe fn add_lanes(
+        mut sums: Self::Sums,
+        weights: &[AtomicU32],
+        lookup: &Lookup,
+        positions: &Positions,
+        lanes: u16,
+    ) -> Self::Sums {
+        for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
+            let position = (lookup.base() + positions.0[lane] as isize) as usize;
+            sums[lane] += f32::from_bits(weights[position].load(Relaxed));
         }
         sums
     }

@@ -61,7 +61,7 @@ impl Summary {
     fn row(&self, name: &str) -> String {
         let share = 100.0 * self.non_zero_share();
         let (weights, least, largest) = (thousands(self.weights), self.least, self.largest);
-        format!("{name:<10}{weights:>15}{share:>9.2} %{least:>14.3}{largest:>14.3}")
+        format!("{name:<24}{weights:>15}{share:>9.2} %{least:>14.3}{largest:>14.3}")
     }
 
     fn json(&self) -> Value {
@@ -79,9 +79,10 @@ impl Info {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let file = open_model(&self.file)?;
         let info = ModelInfo::of(&file).map_err(failure)?;
-        let tuples = info.spec.tuples.as_slice();
-        let table = |i| file.tensor(&format!("V.{i}")).map(Summary::of).map_err(failure);
-        let tables: Vec<Summary> = (0..tuples.len()).map(table).collect::<Result<_, _>>()?;
+        let spec = &info.spec;
+        let name = |i| format!("V.{}", spec.table_name(i));
+        let table = |i| file.tensor(&name(i)).map(Summary::of).map_err(failure);
+        let tables: Vec<Summary> = (0..spec.tables()).map(table).collect::<Result<_, _>>()?;
         for name in file.names().filter(|name| !name.starts_with("V.")) {
             file.tensor(name).map_err(failure)?;
         }
@@ -91,9 +92,9 @@ impl Info {
             return Ok(());
         }
         write_shape(&info, stdout().is_terminal(), out)?;
-        writeln!(out, "{:<10}{:>15}{:>11}{:>14}{:>14}", "tuple", "weights", "not 0", "least", "largest")?;
-        for (tuple, table) in tuples.iter().zip(&tables) {
-            writeln!(out, "{}", table.row(&tuple.to_string()))?;
+        writeln!(out, "{:<24}{:>15}{:>11}{:>14}{:>14}", "table", "weights", "not 0", "least", "largest")?;
+        for (i, table) in tables.iter().enumerate() {
+            writeln!(out, "{}", table.row(&table_title(spec, i)))?;
         }
         writeln!(out, "{}", total.row("all"))?;
         for (key, value) in &info.extra {
@@ -102,6 +103,14 @@ impl Info {
         }
         Ok(())
     }
+}
+
+/// A table in words: its tuple, and its value range and stage where there are several.
+fn table_title(spec: &NetworkSpec, table: usize) -> String {
+    let stage = spec.table_id(table).stage;
+    let range = if spec.ranges.is_some() { format!(" {}", spec.range(table)) } else { String::new() };
+    let stage = if spec.stages.count() > 1 { format!(" stage {stage}") } else { String::new() };
+    format!("{}{range}{stage}", spec.tuple(table))
 }
 
 /// Text from a file, with nothing in it that a terminal would obey.
@@ -120,14 +129,16 @@ fn total(tables: &[Summary]) -> Summary {
 
 /// The bytes of memory that the weights take.
 fn memory(spec: &NetworkSpec) -> u64 {
-    4 * Layout::new(spec).len()
+    4 * Layout::new(spec).len() * spec.stages.count() as u64
 }
 
 fn as_json(info: &ModelInfo, tables: &[Summary], total: &Summary) -> Value {
     let spec = &info.spec;
-    let tuple = |(tuple, table): (&Tuple, &Summary)| {
+    let table = |(i, table): (usize, &Summary)| {
         let mut entry = table.json();
-        entry["cells"] = tuple.to_string().into();
+        entry["cells"] = spec.tuple(i).to_string().into();
+        entry["range"] = spec.range(i).to_string().into();
+        entry["stage"] = spec.table_id(i).stage.into();
         entry
     };
     let mut answer = total.json();
@@ -137,7 +148,10 @@ fn as_json(info: &ModelInfo, tables: &[Summary], total: &Summary) -> Value {
     answer["symmetric"] = spec.symmetric.into();
     answer["bytes"] = memory(spec).into();
     answer["coherence"] = info.has_coherence.into();
-    answer["tuples"] = spec.tuples.as_slice().iter().zip(tables).map(tuple).collect();
+    answer["stages"] = spec.stages.to_string().into();
+    answer["promotion"] = spec.promotion.into();
+    answer["initial_value"] = json!(spec.initial);
+    answer["tables"] = tables.iter().enumerate().map(table).collect();
     answer["metadata"] = json!(info.extra);
     answer
 }
@@ -151,6 +165,17 @@ fn write_shape(info: &ModelInfo, colour: bool, out: &mut dyn Write) -> Result<()
     let mebibytes = memory(spec) as f64 / f64::from(1 << 20);
     writeln!(out, "{name}{}, {mebibytes:.1} MiB of memory", summary(spec))?;
     writeln!(out, "{side}×{side} boards, {tile_values} tile values, {sampling}")?;
+    if spec.stages.count() > 1 {
+        let promotion = if spec.promotion { ", with weight promotion" } else { "" };
+        writeln!(out, "{} stages by the rule {}{promotion}", spec.stages.count(), spec.stages)?;
+    }
+    if let Some(ranges) = &spec.ranges {
+        writeln!(out, "vertical split encoding, value ranges {ranges}")?;
+    }
+    if spec.initial.iter().any(|&value| value != 0.0) {
+        let initial: Vec<_> = spec.initial.iter().map(f32::to_string).collect();
+        writeln!(out, "initial value {}, to be added to the sum of the weights", initial.join(" "))?;
+    }
     if info.has_coherence {
         writeln!(out, "with E and A, the learning state of TC")?;
     }

@@ -1,0 +1,141 @@
+//! Stages: the game in parts, each with tables of its own (jaskowski-2016, V.D.1; guei-2021, IV.C.2;
+//! terauchi-2025, 5.2).
+//!
+//! The stage of a board depends on its largest tiles alone. They are read as a number with one bit for each
+//! tile from some lowest one up to 32768; larger tiles count as 32768.
+//!
+//! * *Plain*, the rule of jaskowski-2016: a bit is set when its tile is there. `2^4` makes every such
+//!   number from 4096 up a stage: 1 with a 4096-tile, 2 with an 8192-tile, 3 with both.
+//! * *Carried*, as in that author's program: a tile that is there twice also counts as the next smaller
+//!   tile that is not there, so that two 16384-tiles are as far as 16384 and 8192, and merging them
+//!   never leads back.
+//!
+//! Stages by thresholds, as `16384 16384+8192`, begin where the carried number reaches theirs.
+
+use std::{fmt, str::FromStr};
+
+/// The exponent of the largest tile that is told apart.
+const HIGHEST: u8 = 15;
+
+/// How a game is divided into stages.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stages {
+    rule: Rule,
+    /// The exponent of the lowest tile that counts.
+    lowest: u8,
+    /// The stage of every number; empty when there is only one stage.
+    of_number: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Rule {
+    One,
+    /// 2^g stages, plain or carried.
+    Bits {
+        bits: u8,
+        carried: bool,
+    },
+    /// A stage from each of these sets of tiles on, as exponents in falling order.
+    Tiles(Vec<Vec<u8>>),
+}
+
+/// A text that describes no stages.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` describes no stages: `1` is one stage, `2^4` and `2^4-carried` sixteen (1 to 8 bits), and \
+     `16384 16384+8192` three, from those tiles on (larger sets later, tiles up to 32768 in falling order)"
+)]
+pub struct StagesError(String);
+
+impl Default for Stages {
+    /// One stage.
+    fn default() -> Self {
+        Stages { rule: Rule::One, lowest: HIGHEST, of_number: Vec::new() }
+    }
+}
+
+impl Stages {
+    fn new(rule: Rule) -> Self {
+        let (lowest, of_number) = match &rule {
+            Rule::One => return Stages::default(),
+            Rule::Bits { bits, .. } => (HIGHEST + 1 - bits, (0..1usize << bits).map(|n| n as u8).collect()),
+            Rule::Tiles(sets) => {
+                let lowest = sets.iter().flatten().copied().min().unwrap_or(HIGHEST);
+                let number = |set: &Vec<u8>| set.iter().map(|&e| 1u32 << (e - lowest)).sum::<u32>();
+                let stage = |n: u32| sets.iter().filter(|set| n >= number(set)).count() as u8;
+                (lowest, (0..1u32 << (HIGHEST + 1 - lowest)).map(stage).collect())
+            }
+        };
+        Stages { rule, lowest, of_number }
+    }
+
+    /// The number of stages.
+    pub fn count(&self) -> usize {
+        self.of_number.last().map_or(1, |&last| usize::from(last) + 1)
+    }
+
+    /// The stage of a board, from 0.
+    #[inline(always)]
+    pub fn of(&self, board: &[u8; 16]) -> usize {
+        if self.of_number.is_empty() { 0 } else { usize::from(self.of_number[self.number(board)]) }
+    }
+
+    /// The largest tiles as a number.
+    #[inline(always)]
+    fn number(&self, board: &[u8; 16]) -> usize {
+        let carried = !matches!(self.rule, Rule::Bits { carried: false, .. });
+        let (mut number, mut left) = (0, 0);
+        for exponent in (self.lowest..=HIGHEST).rev() {
+            let tiles = board.iter().filter(|&&e| e.min(HIGHEST) == exponent).count();
+            left = if carried { left + tiles } else { tiles };
+            number = number << 1 | usize::from(left > 0);
+            left = left.saturating_sub(1);
+        }
+        number
+    }
+}
+
+impl FromStr for Stages {
+    type Err = StagesError;
+
+    fn from_str(text: &str) -> Result<Self, StagesError> {
+        let bits = |text: &str, carried| {
+            let bits = text.parse().ok().filter(|bits| (1..=8).contains(bits))?;
+            Some(Rule::Bits { bits, carried })
+        };
+        let rule = match text.strip_prefix("2^") {
+            Some(rest) => rest.strip_suffix("-carried").map_or_else(|| bits(rest, false), |g| bits(g, true)),
+            None if text == "1" => Some(Rule::One),
+            None => tiles(text).map(Rule::Tiles),
+        };
+        rule.map(Stages::new).ok_or_else(|| StagesError(text.to_owned()))
+    }
+}
+
+/// Sets of tiles, each larger than the one before it.
+fn tiles(text: &str) -> Option<Vec<Vec<u8>>> {
+    let exponent = |face: &str| {
+        let face: u32 = face.parse().ok()?;
+        let exponent = face.is_power_of_two().then(|| face.trailing_zeros() as u8)?;
+        (8..=HIGHEST).contains(&exponent).then_some(exponent)
+    };
+    let set = |word: &str| word.split('+').map(exponent).collect::<Option<Vec<u8>>>();
+    let sets: Vec<Vec<u8>> = text.split_whitespace().map(set).collect::<Option<_>>()?;
+    let falling = |set: &Vec<u8>| set.is_sorted_by(|a, b| a > b);
+    (!sets.is_empty() && sets.iter().all(falling) && sets.is_sorted_by(|a, b| a < b)).then_some(sets)
+}
+
+impl fmt::Display for Stages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.rule {
+            Rule::One => f.pad("1"),
+            Rule::Bits { bits, carried: false } => write!(f, "2^{bits}"),
+            Rule::Bits { bits, carried: true } => write!(f, "2^{bits}-carried"),
+            Rule::Tiles(sets) => {
+                let face = |&e: &u8| (1u32 << e).to_string();
+                let set = |set: &Vec<u8>| set.iter().map(face).collect::<Vec<_>>().join("+");
+                f.pad(&sets.iter().map(set).collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+}
