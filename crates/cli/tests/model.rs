@@ -48,7 +48,7 @@ fn info_shows_shape_and_weights() {
     let object: Value =
         serde_json::from_str(&good(directory.path(), &["info", ".", "--json"])).expect("JSON");
     assert_eq!((&object["weights"], &object["non_zero"]), (&131_072.into(), &2.into()));
-    assert_eq!((&object["tuples"][1]["cells"], &object["tuples"][1]["max"]), (&"4567".into(), &2.5.into()));
+    assert_eq!((&object["tables"][1]["cells"], &object["tables"][1]["max"]), (&"4567".into(), &2.5.into()));
 }
 
 #[test]

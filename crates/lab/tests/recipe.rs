@@ -102,6 +102,9 @@ start_tiles = 2
 tuples = "4x6"
 tile_values = 16
 symmetric = true
+stages = "1"
+promotion = false
+initial_value = [0.0]
 
 [learning]
 target = "td"
@@ -129,6 +132,39 @@ every_seconds = 600.0
 every_episodes = 2000
 "#;
     assert_eq!(text, expected);
+}
+
+#[test]
+fn networks_that_threads_share_as_a_whole_are_lock_free() {
+    for lines in [
+        "network.tile_values = 17",
+        "network.ranges = '1-8 9-15'",
+        "network.stages = '2^4'",
+        "network.stages = '16384'\nnetwork.promotion = true",
+    ] {
+        assert_eq!(resolve(lines).unwrap().parallel.mode, ParallelMode::LockFree, "{lines}");
+        let error = resolve(&format!("{lines}\nparallel.mode = 'private-hot'")).unwrap_err().to_string();
+        assert!(error.contains("parallel.mode"), "{error}");
+    }
+    assert_eq!(resolve("network.stages = '16384'").unwrap().parallel.mode, ParallelMode::PrivateHot);
+}
+
+#[test]
+fn initial_values_are_given_for_a_board_or_a_weight() {
+    let initial = |lines: &str| resolve(lines).unwrap().network.initial_value;
+    assert_eq!(initial("network.initial_value = 320000"), [320_000.0]);
+    assert_eq!(initial("network.initial_weight = 10"), [320.0], "32 weights of 4x6");
+    let staged = "network.stages = '16384'\nnetwork.initial_value = [320000, 160000]";
+    assert_eq!(initial(staged), [320_000.0, 160_000.0]);
+    for (lines, part) in [
+        ("network.initial_value = [1, 2]", "2 initial values for 1 stages"),
+        ("network.promotion = true", "two stages"),
+        ("network.stages = '2^99'", "describes no stages"),
+        ("network.ranges = '1-3'", "no value ranges"),
+    ] {
+        let error = resolve(lines).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn what_is_no_tuple_is_refused() {
     let refusal = |text: &str| text.parse::<Tuple>().expect_err(text).to_string();
     assert!(refusal("01x").contains("`x`"));
     assert!(refusal("0120").contains("cell `0` occurs twice"));
-    assert!(refusal("0123456789abc").contains("9 cells"));
+    assert!(refusal("0123456789abc").contains("13 cells"));
     assert!(refusal("").contains("0 cells"));
     assert_eq!(Tuples::new(vec![]), Err(TupleError::Empty));
     assert!(Tuples::named("4x7").expect_err("no such set").to_string().contains("did you mean"));

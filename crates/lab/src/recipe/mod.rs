@@ -82,14 +82,15 @@ impl Recipe {
     pub fn parse(name: &str, file: &str, text: &str, overrides: &[String]) -> Result<Recipe, RecipeError> {
         let mut doc = Document::parse(file, text, overrides)?;
         let game = Game::read(&mut doc);
+        let network = Network::read(&mut doc, game.side);
         let recipe = Recipe {
             name: doc.read("name", name.to_owned(), "a text", |_| true),
             description: doc.read("description", String::new(), "a text", |_| true),
             seed: doc.read("seed", 1, "a whole number from 0 to 2^63 - 1", |_| true),
-            network: Network::read(&mut doc, game.side),
-            game,
             learning: Learning::read(&mut doc),
-            parallel: Parallel::read(&mut doc),
+            parallel: Parallel::read(&mut doc, &network),
+            game,
+            network,
             budget: Budget::read(&mut doc),
             evaluation: Evaluation::read(&mut doc),
             checkpoint: Checkpoint::read(&mut doc),

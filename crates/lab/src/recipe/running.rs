@@ -1,8 +1,9 @@
 //! How a recipe is run: threads, budget, evaluation, checkpoints, log.
 
+use afterstate_network::Stages;
 use serde::Serialize;
 
-use super::document::Document;
+use super::{Network, document::Document};
 
 const AT_LEAST_ONE: &str = "a whole number above 0";
 const SECONDS: &str = "a number of seconds above 0";
@@ -25,11 +26,34 @@ impl Parallel {
         }
     }
 
-    pub(super) fn read(doc: &mut Document) -> Self {
+    pub(super) fn read(doc: &mut Document, network: &Network) -> Self {
         let expected = "a number of threads, 0 for all cores";
         let threads = doc.read("parallel.threads", 0, expected, |threads| *threads <= 1024);
         let modes = [("private-hot", ParallelMode::PrivateHot), ("lock-free", ParallelMode::LockFree)];
-        Parallel { threads, mode: doc.choice("parallel.mode", &modes) }
+        let mut mode = doc.choice("parallel.mode", &modes);
+        if let Some(reason) = all_shared(network).filter(|_| mode == ParallelMode::PrivateHot) {
+            if doc.is_given("parallel.mode") {
+                doc.impossible("parallel.mode", reason);
+            }
+            mode = ParallelMode::LockFree;
+        }
+        Parallel { threads, mode }
+    }
+}
+
+/// Why the threads cannot keep weights of their own.
+fn all_shared(network: &Network) -> Option<&'static str> {
+    let stages = network.stages.parse::<Stages>().map_or(1, |stages| stages.count());
+    if network.promotion {
+        Some(
+            "with promotion all weights are shared: threads that promote a copy of their own would add it twice",
+        )
+    } else if stages > 2 {
+        Some("threads would have too many copies to merge with more than two stages")
+    } else if network.tile_values != 16 || !network.ranges.is_empty() {
+        Some("threads can have copies of plain tables with tile_values = 16 only")
+    } else {
+        None
     }
 }
 

@@ -51,8 +51,8 @@ impl StepSize for TemporalCoherence {
         step: f32,
         error: f32,
     ) {
-        // SAFETY: as the caller; there are as many sums as weights.
         let (weights, sums) = (&weights[start..], &self.sums.as_slice()[start..]);
+        // SAFETY: as the caller; there are as many sums as weights.
         unsafe { I::update_coherently(weights, sums, lookup, positions, step, error) };
     }
 
