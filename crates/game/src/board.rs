@@ -179,6 +179,12 @@ fn tile(exponent: u8) -> u32 {
 }
 
 impl Cells {
+    /// The set as a bit mask over the bytes of the layout: cell (row, column) is bit `4·row + column`.
+    #[inline]
+    pub const fn mask(self) -> u16 {
+        self.0
+    }
+
     /// The number of cells in the set.
     #[inline]
     pub const fn count(self) -> u32 {

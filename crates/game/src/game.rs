@@ -29,6 +29,11 @@ impl<const N: usize> Game<N> {
         Game { rules, rng, state, score: 0, moves: 0 }
     }
 
+    /// Goes on from a state, with the tiles of the stream of this number.
+    pub fn from_state(rules: Rules, seed: u64, number: u64, state: State<N>) -> Self {
+        Game { rules, rng: game_rng(seed, number), state, score: 0, moves: 0 }
+    }
+
     /// The state to move on.
     pub fn state(&self) -> State<N> {
         self.state

@@ -134,6 +134,16 @@ impl<const N: usize> Afterstate<N> {
         State(self.0.with_tile(cell, exponent))
     }
 
+    /// The state after a 2 (exponent 1) or a 4 (exponent 2) has appeared on an empty cell, named by its byte
+    /// in the layout (see [`Cells::mask`](crate::Cells::mask)).
+    ///
+    /// # Panics
+    /// In debug builds, when the cell is not empty.
+    #[inline(always)]
+    pub fn with_tile(&self, byte: usize, exponent: u8) -> State<N> {
+        State(self.0.with_tile(byte, exponent))
+    }
+
     /// All states that a spawn can lead to, with their probabilities: for each empty cell, in
     /// row-major order, the 2 and then the 4.
     pub fn spawns(&self, rules: &Rules) -> impl Iterator<Item = (State<N>, f64)> + use<N> {

@@ -6,6 +6,8 @@ use afterstate_network::Finished;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::evaluate::TimeSummary;
+
 /// The 97.5% quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
@@ -90,11 +92,8 @@ impl ScoreSummary {
         scores.sort_unstable();
         let (&min, &max) = (scores.first()?, scores.last()?);
         let games = scores.len();
-        let mean = scores.iter().map(|&score| score as f64).sum::<f64>() / games as f64;
         let median = (scores[(games - 1) / 2] + scores[games / 2]) as f64 / 2.0;
-        let squares: f64 = scores.iter().map(|&score| (score as f64 - mean).powi(2)).sum();
-        let sd = (games > 1).then(|| (squares / (games - 1) as f64).sqrt());
-        let ci95 = sd.map(|sd| student(games - 1) * sd / (games as f64).sqrt());
+        let Spread { mean, sd, ci95, .. } = Spread::of(scores.iter().map(|&score| score as f64).collect())?;
         Some(ScoreSummary { mean, ci95, sd, median, min, max })
     }
 }
@@ -126,6 +125,63 @@ pub fn wilson(count: u64, total: u64) -> (f64, f64) {
     let half = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
     (((centre - half) / scale).max(0.0), ((centre + half) / scale).min(1.0))
+}
+
+/// The same games played by two players: how much the second one is better.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Paired {
+    /// The number of games.
+    pub games: u64,
+    /// The mean of the differences, the second player's score less the first one's.
+    pub mean: f64,
+    /// Half the width of its 95% confidence interval (Student); none for one game.
+    pub ci95: Option<f64>,
+    /// The standard deviation of a game's difference; none for one game.
+    pub sd: Option<f64>,
+    /// The share of games in which the second player had the higher score; a draw counts half.
+    pub better: f64,
+}
+
+impl Paired {
+    /// Compares two players by games that have the same numbers in the same order; `None` without games.
+    pub fn of(first: &[GameResult], second: &[GameResult]) -> Option<Paired> {
+        debug_assert!(first.iter().zip(second).all(|(a, b)| a.game == b.game), "the same games");
+        let pairs = || first.iter().zip(second).map(|(a, b)| (a.score as f64, b.score as f64));
+        let Spread { count, mean, sd, ci95 } = Spread::of(pairs().map(|(a, b)| b - a).collect())?;
+        let points = |(a, b)| {
+            if b > a {
+                1.0
+            } else if b == a {
+                0.5
+            } else {
+                0.0
+            }
+        };
+        let better = pairs().map(points).sum::<f64>() / count as f64;
+        Some(Paired { games: count as u64, mean, ci95, sd, better })
+    }
+}
+
+/// Mean and scatter of some numbers.
+struct Spread {
+    count: usize,
+    mean: f64,
+    sd: Option<f64>,
+    ci95: Option<f64>,
+}
+
+impl Spread {
+    fn of(numbers: Vec<f64>) -> Option<Spread> {
+        let count = numbers.len();
+        if count == 0 {
+            return None;
+        }
+        let mean = numbers.iter().sum::<f64>() / count as f64;
+        let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
+        let sd = (count > 1).then(|| (squares / (count - 1) as f64).sqrt());
+        let ci95 = sd.map(|sd| student(count - 1) * sd / (count as f64).sqrt());
+        Some(Spread { count, mean, sd, ci95 })
+    }
 }
 
 /// A number of games for each exponent of the largest tile.
@@ -247,6 +303,9 @@ pub struct EvalReport {
     pub seconds: f64,
     /// Moves in each second, over all threads.
     pub moves_per_second: f64,
+    /// How long a move took; not known for greedy play.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub move_ms: Option<TimeSummary>,
 }
 
 impl EvalReport {
@@ -262,6 +321,7 @@ impl EvalReport {
             moves: summary.moves,
             seconds,
             moves_per_second: summary.moves as f64 / seconds.max(1e-9),
+            move_ms: None,
         }
     }
 }
@@ -294,6 +354,17 @@ mod tests {
         assert_near(scores.sd.unwrap(), 2.138_089_935, 1e-9);
         assert_near(scores.ci95.unwrap(), 1.787_487, 1e-4);
         assert_eq!(ScoreSummary::of(vec![3, 1, 2]).unwrap().median, 2.0);
+    }
+
+    #[test]
+    fn pairs_match_a_calculation_by_hand() {
+        let (first, second) = (games(&[(10, 3), (20, 4), (40, 5)]), games(&[(13, 3), (20, 4), (46, 5)]));
+        // Differences 3, 0, 6: mean 3, sd 3, ci 4.302653 · 3 / √3.
+        let paired = Paired::of(&first, &second).unwrap();
+        assert_eq!((paired.games, paired.mean, paired.sd), (3, 3.0, Some(3.0)));
+        assert_near(paired.ci95.unwrap(), 7.452_414, 1e-5);
+        assert_near(paired.better, 2.5 / 3.0, 1e-12);
+        assert_eq!(Paired::of(&[], &[]), None);
     }
 
     #[test]

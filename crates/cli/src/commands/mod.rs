@@ -6,6 +6,7 @@
 mod bench;
 mod completions;
 mod eval;
+mod loaded;
 mod model;
 mod perft;
 mod play;

@@ -1,22 +1,18 @@
-//! Greedy evaluation: numbered games, on any number of threads, with the same result for all of them.
-//!
-//! A game depends on the network, the seed and its number alone. The threads take the numbers from
-//! one counter; in each of them a few games take turns, move by move, so that the memory accesses of
-//! one are under way while the others compute.
+//! Greedy evaluation, where a network's speed counts: in each thread a few games take turns, move by move, so
+//! that the memory accesses of one are under way while the others compute.
 
-use std::sync::{
-    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
-    mpsc::{Sender, channel},
+use std::{
+    collections::HashSet,
+    sync::{
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        mpsc::{Sender, channel},
+    },
 };
 
-use afterstate_game::Rules;
 use afterstate_network::{GreedyGame, Isa, Kernel, Level, Network, dispatch};
 
+use super::Games;
 use crate::stats::GameResult;
-
-/// The seed of evaluations unless another one is asked for. It differs from that of training, and
-/// evaluations of different models play the same games.
-pub const SEED: u64 = 2048;
 
 /// Games that are played together in one thread.
 const GAMES_PER_THREAD: usize = 4;
@@ -24,40 +20,30 @@ const GAMES_PER_THREAD: usize = 4;
 /// Moves between two reports of a thread: some milliseconds.
 const CHUNK: u64 = 1 << 15;
 
-/// Which games to play.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Games {
-    /// The rules.
-    pub rules: Rules,
-    /// The seed of all games.
-    pub seed: u64,
-    /// The number of games, numbered from 0.
-    pub count: u64,
-}
-
-/// Lets a network play greedily, and gives the results by number. `watch` sees the games as they end, short
-/// ones first; when it returns `false`, play stops and there is no result.
-pub fn evaluate(
+/// See [`super::evaluate`].
+pub(super) fn evaluate(
     network: &Network,
     games: Games,
+    played: &HashSet<u64>,
     threads: usize,
     watch: impl FnMut(&[GameResult]) -> bool,
 ) -> Option<Vec<GameResult>> {
     match network.spec().side {
-        4 => with_side::<4>(network, games, threads, watch),
-        3 => with_side::<3>(network, games, threads, watch),
-        _ => with_side::<2>(network, games, threads, watch),
+        4 => with_side::<4>(network, games, played, threads, watch),
+        3 => with_side::<3>(network, games, played, threads, watch),
+        _ => with_side::<2>(network, games, played, threads, watch),
     }
 }
 
 fn with_side<const N: usize>(
     network: &Network,
     games: Games,
+    played: &HashSet<u64>,
     threads: usize,
     mut watch: impl FnMut(&[GameResult]) -> bool,
 ) -> Option<Vec<GameResult>> {
     let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let shared = Shared { network, games, next: &next, stop: &stop };
+    let shared = Shared { network, games, played, next: &next, stop: &stop };
     let mut results = Vec::new();
     std::thread::scope(|scope| {
         let (sender, receiver) = channel();
@@ -74,7 +60,7 @@ fn with_side<const N: usize>(
         }
     });
     results.sort_unstable_by_key(|result| result.game);
-    (results.len() as u64 == games.count).then_some(results)
+    games.are_complete(played, results.len()).then_some(results)
 }
 
 /// What the threads share.
@@ -82,14 +68,19 @@ fn with_side<const N: usize>(
 struct Shared<'a> {
     network: &'a Network,
     games: Games,
+    played: &'a HashSet<u64>,
     next: &'a AtomicU64,
     stop: &'a AtomicBool,
 }
 
 impl Shared<'_> {
     fn next_number(&self) -> Option<u64> {
-        let number = self.next.fetch_add(1, Relaxed);
-        (number < self.games.count).then_some(number)
+        loop {
+            let number = self.next.fetch_add(1, Relaxed);
+            if !self.played.contains(&number) {
+                return (number < self.games.count).then_some(number);
+            }
+        }
     }
 
     /// Plays until there are no more games, telling of those that ended.

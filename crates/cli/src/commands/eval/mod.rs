@@ -1,0 +1,230 @@
+//! `afterstate eval`.
+
+mod compare;
+mod survive;
+mod table;
+
+use std::{
+    collections::HashSet,
+    fs::File,
+    io::{BufWriter, IsTerminal, Write, stderr},
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use afterstate_lab::{
+    evaluate::{self, Contest, Games, KeptGames, KeptHeader, Outcome, Position, Steps, header_checksum},
+    stats::{EvalReport, GameResult, Summary, Tally},
+};
+use afterstate_search::{PlayerSpec, TileDowngrading};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::{
+    loaded::{Loaded, thread_count},
+    model::thousands,
+};
+use crate::error::Failure;
+
+/// Measure how well a network plays
+///
+/// The network plays numbered games. The result depends on the model, the search, the seed and the number of games
+/// alone, not on the number of threads (searches by time apart). Behind ± is half the 95% confidence interval.
+///
+/// A search is a number of moves to look ahead (1ply is greedy play), or a time for each move (10ms, 1s), or random.
+/// Options follow with a +: downgrade (tile-downgrading from 32768 on) or downgrade=TILE; shallow=CELLS (one ply less
+/// where so many cells are empty); prune=PROBABILITY (branches less probable are not searched); deeper (the table
+/// may answer with deeper searches); table=off or table=BITS.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    afterstate eval runs/quick\n  \
+    afterstate eval runs/quick --search 3ply --games 100 --out games.jsonl     goes on where it was\n  \
+    afterstate eval --compare runs/a runs/b                                    the same games, paired\n  \
+    afterstate eval --compare runs/a runs/a --search 1ply --search 2ply\n  \
+    afterstate eval runs/a --collect positions.jsonl                           positions of the late game\n  \
+    afterstate eval runs/b --from 16384 --positions positions.jsonl            how many reach 32768")]
+pub(crate) struct Eval {
+    /// The model file, or the directory of a run
+    model: Option<PathBuf>,
+    /// How to look ahead: 1ply, 3ply, 10ms, random, with options; for --compare it can be given twice
+    #[arg(long, default_value = "1ply")]
+    search: Vec<String>,
+    /// Downgrade tiles from 32768 on: the same as +downgrade
+    #[arg(long)]
+    downgrade: bool,
+    /// The number of games
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    games: u64,
+    /// The seed of the games
+    #[arg(long, value_name = "S", default_value_t = evaluate::SEED)]
+    seed: u64,
+    /// The number of threads, 0 for all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// Keep the result of each game in this file, and go on with the games that it holds
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "from", "collect"])]
+    out: Option<PathBuf>,
+    /// Let two models play the same games
+    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["model", "from", "collect"])]
+    compare: Vec<PathBuf>,
+    /// Write the first positions of each step towards the goal to this file
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    collect: Option<PathBuf>,
+    /// Play from collected positions at this step, a sum of large tiles, until the next one
+    #[arg(long, value_name = "STEP", requires = "positions")]
+    from: Option<u32>,
+    /// The file with the collected positions
+    #[arg(long, value_name = "FILE", requires = "from")]
+    positions: Option<PathBuf>,
+    /// The tile that the steps lead to
+    #[arg(long, value_name = "TILE", default_value_t = 65536)]
+    goal: u32,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
+}
+
+impl Eval {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let searches = self.searches()?;
+        if let [first, second] = &self.compare[..] {
+            return self.compare([first, second], &searches, out);
+        }
+        let [search] = searches[..] else {
+            return Err(Failure::input("more than one search", "`--compare A B` takes two"));
+        };
+        let steps = Steps::to(self.goal).map_err(|error| Failure::input(error, "leave --goal out"))?;
+        let model = Loaded::open(self.model.as_deref())?;
+        if let (Some(step), Some(positions)) = (self.from, &self.positions) {
+            return self.survive(&model, search, steps, step, positions, out);
+        }
+        let kept = self.out.as_deref().map(|path| self.kept(path, &model, search)).transpose()?;
+        let collect = self.collect.as_ref().map(|_| steps);
+        let (outcome, seconds) = self.play(&model, search, kept, collect)?;
+        if let Some(path) = &self.collect {
+            write_positions(path, &outcome.positions)?;
+        }
+        let summary = Summary::of(model.side(), &outcome.results).ok_or_else(not_played)?;
+        let report = EvalReport::new(&model.name, &search.to_string(), self.seed, &summary, seconds);
+        let report = EvalReport { move_ms: outcome.times.summary(), ..report };
+        if self.json {
+            return write_json(&report, out);
+        }
+        table::write(&report, &summary, out)
+    }
+
+    /// The searches that were asked for.
+    fn searches(&self) -> Result<Vec<PlayerSpec>, Failure> {
+        let parse = |text: &String| {
+            let mut search = parse_search(text)?;
+            if self.downgrade {
+                search.downgrade = search.downgrade.or(Some(TileDowngrading::<()>::THRESHOLD));
+            }
+            Ok(search)
+        };
+        self.search.iter().map(parse).collect()
+    }
+
+    fn games(&self, model: &Loaded) -> Games {
+        Games { rules: model.rules, seed: self.seed, count: self.games }
+    }
+
+    /// The file that keeps the games.
+    fn kept(&self, path: &Path, model: &Loaded, search: PlayerSpec) -> Result<KeptGames, Failure> {
+        let header = KeptHeader {
+            model: model.name.clone(),
+            checksum: header_checksum(&model.file)?,
+            search: search.to_string(),
+            seed: self.seed,
+        };
+        let hint = "give another file with `--out`";
+        KeptGames::open(path, &header).map_err(|error| Failure::input(error, hint))
+    }
+
+    /// Plays the games, with the running mean on a terminal; the seconds are those of all sittings.
+    fn play(
+        &self,
+        model: &Loaded,
+        player: PlayerSpec,
+        mut kept: Option<KeptGames>,
+        collect: Option<Steps>,
+    ) -> Result<(Outcome, f64), Failure> {
+        let (network, games, threads) = (&model.network, self.games(model), thread_count(self.threads));
+        let before: Vec<_> = kept.iter().flat_map(KeptGames::results).copied().collect();
+        let before: Vec<_> = before.into_iter().filter(|result| result.game < self.games).collect();
+        let played: HashSet<_> = before.iter().map(|result| result.game).collect();
+        let seconds_before = kept.as_ref().map_or(0.0, KeptGames::seconds);
+        let (start, mut error) = (Instant::now(), None);
+        let seconds = || seconds_before + start.elapsed().as_secs_f64();
+        let mut progress = Progress::new(self.games, &before);
+        let contest = Contest { network, player, games, played: &played, threads, collect };
+        let outcome = contest.play(|finished| {
+            progress.show(finished);
+            let keep = |result| kept.as_mut().map_or(Ok(()), |kept| kept.add(result, seconds()));
+            error = finished.iter().try_for_each(keep).err();
+            error.is_none()
+        });
+        progress.bar.finish_and_clear();
+        if let Some(error) = error {
+            return Err(Failure::other(error, "is there room on the disk? The games before are kept"));
+        }
+        let mut outcome = outcome.ok_or_else(not_played)?;
+        outcome.results.extend(before);
+        outcome.results.sort_unstable_by_key(|result| result.game);
+        Ok((outcome, seconds()))
+    }
+}
+
+/// The games so far, on a terminal.
+struct Progress {
+    bar: ProgressBar,
+    ended: Tally,
+}
+
+impl Progress {
+    fn new(games: u64, before: &[GameResult]) -> Self {
+        let mut progress = Progress { bar: bar(games), ended: Tally::default() };
+        progress.show(before);
+        progress
+    }
+
+    fn show(&mut self, finished: &[GameResult]) {
+        self.ended.extend(finished.iter().copied());
+        self.bar.set_position(self.ended.games());
+        let mean = thousands(self.ended.mean_score().unwrap_or_default() as u64);
+        self.bar.set_message(format!("mean so far {mean}"));
+    }
+}
+
+/// A bar on a terminal, nothing elsewhere.
+fn bar(games: u64) -> ProgressBar {
+    let target =
+        if stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(games), target);
+    let style = ProgressStyle::with_template("{bar:40.cyan} {pos} of {len} games  {eta} left  {msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━━─"));
+    bar
+}
+
+/// A search by its text.
+pub(super) fn parse_search(text: &str) -> Result<PlayerSpec, Failure> {
+    text.parse().map_err(|error| Failure::input(error, "`afterstate eval --help` explains searches"))
+}
+
+fn not_played() -> Failure {
+    Failure::other("the games were not played", "try again")
+}
+
+fn write_positions(path: &Path, positions: &[Position]) -> Result<(), Failure> {
+    let mut file = BufWriter::new(File::create(path)?);
+    for position in positions {
+        write_json(position, &mut file)?;
+    }
+    Ok(file.flush()?)
+}
+
+fn write_json(value: &impl serde::Serialize, out: &mut dyn Write) -> Result<(), Failure> {
+    Ok(writeln!(out, "{}", serde_json::to_string(value).map_err(std::io::Error::from)?)?)
+}
+
+pub(super) use table::{bytes, percent};

@@ -1,0 +1,74 @@
+//! The share of positions from which the next step is reached.
+
+use std::{io::Write, path::Path};
+
+use afterstate_lab::evaluate::{Steps, Survival, SurvivalError, Survivor, positions_at};
+use afterstate_search::PlayerSpec;
+use serde_json::json;
+
+use super::{Eval, Loaded, bar, percent, thousands, thread_count, write_json};
+use crate::error::Failure;
+
+impl Eval {
+    /// Plays from the positions of a step until the next one.
+    pub(super) fn survive(
+        &self,
+        model: &Loaded,
+        search: PlayerSpec,
+        steps: Steps,
+        step: u32,
+        positions: &Path,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let survival = match model.side() {
+            4 => self.survival::<4>(model, search, steps, step, positions),
+            3 => self.survival::<3>(model, search, steps, step, positions),
+            _ => self.survival::<2>(model, search, steps, step, positions),
+        };
+        let hint = "`afterstate eval MODEL --collect FILE` writes such positions";
+        let survival = survival.map_err(|error| Failure::input(error, hint))?;
+        let (low, high) = survival.interval();
+        let Survival { from, to, games, reached } = survival;
+        if self.json {
+            return write_json(
+                &json!({
+                    "model": model.name, "search": search.to_string(), "seed": self.seed, "from": from, "to": to,
+                    "games": games, "reached": reached, "share": survival.share(), "interval95": [low, high],
+                }),
+                out,
+            );
+        }
+        let [share, low, high] = [survival.share(), low, high].map(percent);
+        writeln!(
+            out,
+            "{}, {search}, {} games from {from}, seed {}",
+            model.name,
+            thousands(games),
+            self.seed
+        )?;
+        Ok(writeln!(out, "{share} reach {to} (95% interval {low} to {high})")?)
+    }
+
+    fn survival<const N: usize>(
+        &self,
+        model: &Loaded,
+        player: PlayerSpec,
+        steps: Steps,
+        step: u32,
+        positions: &Path,
+    ) -> Result<Survival, SurvivalError> {
+        steps.next(step)?;
+        let starts = positions_at::<N>(positions, step)?;
+        let threads = thread_count(self.threads);
+        let survivor =
+            Survivor { network: &model.network, player, rules: model.rules, seed: self.seed, threads };
+        let bar = bar(self.games);
+        let survival = survivor.play(steps, step, &starts, self.games, |survival| {
+            bar.set_position(survival.games);
+            bar.set_message(format!("{} so far", percent(survival.share())));
+            true
+        });
+        bar.finish_and_clear();
+        survival
+    }
+}

@@ -1,0 +1,74 @@
+//! Evaluations as tables for people.
+
+use std::io::Write;
+
+use afterstate_lab::stats::{EvalReport, ScoreSummary, Summary};
+
+use super::thousands;
+use crate::error::Failure;
+
+/// Scores, tiles and speed.
+pub(super) fn write(report: &EvalReport, summary: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
+    let score = &report.score;
+    let EvalReport { model, search, seed, .. } = report;
+    writeln!(out, "{model}, {search}, {} games, seed {seed}", thousands(report.games))?;
+    writeln!(out)?;
+    writeln!(out, "score     mean {}", mean(score))?;
+    if let Some(sd) = score.sd {
+        writeln!(out, "          sd {}", whole(sd))?;
+    }
+    writeln!(out, "          median {}", whole(score.median))?;
+    writeln!(out, "          min {}, max {}", thousands(score.min), thousands(score.max))?;
+    writeln!(out, "tile      share of games that reach it (95% interval)")?;
+    for tile in &summary.tiles {
+        let (low, high) = tile.interval();
+        let [share, low, high] = [tile.share(), low, high].map(percent);
+        writeln!(out, "{:<9} {share:>8}  ({low} to {high})", tile.face())?;
+    }
+    let speed = speed(report.moves_per_second);
+    writeln!(out, "moves     {} in {:.1} s, {speed} moves/s", thousands(report.moves), report.seconds)?;
+    if let Some(times) = report.move_ms {
+        let [p50, p90, p99, max] = [times.p50, times.p90, times.p99, times.max].map(milliseconds);
+        writeln!(out, "a move    50% within {p50}, 90% {p90}, 99% {p99}, all {max} ms")?;
+    }
+    Ok(())
+}
+
+/// A mean with its confidence.
+pub(super) fn mean(score: &ScoreSummary) -> String {
+    whole(score.mean) + &plus_minus(score.ci95)
+}
+
+/// Half a confidence interval, if it is known.
+pub(super) fn plus_minus(ci95: Option<f64>) -> String {
+    ci95.map(|ci| format!(" ± {}", whole(ci))).unwrap_or_default()
+}
+
+/// A number that may be negative, with commas between thousands.
+pub(super) fn whole(value: f64) -> String {
+    let sign = if value <= -0.5 { "−" } else { "" };
+    sign.to_string() + &thousands(value.abs().round() as u64)
+}
+
+fn speed(rate: f64) -> String {
+    match rate {
+        1e6.. => format!("{:.2} M", rate / 1e6),
+        1e4.. => format!("{:.1} k", rate / 1e3),
+        _ => format!("{rate:.0}"),
+    }
+}
+
+fn milliseconds(time: f64) -> String {
+    if time < 1.0 { format!("{time:.3}") } else { format!("{time:.1}") }
+}
+
+/// A share as a percentage.
+pub(in crate::commands) fn percent(share: f64) -> String {
+    format!("{:.1}%", 100.0 * share)
+}
+
+/// A number of bytes for people.
+pub(in crate::commands) fn bytes(number: u64) -> String {
+    let (gib, mib) = (number as f64 / (1u64 << 30) as f64, number as f64 / (1u64 << 20) as f64);
+    if gib >= 1.0 { format!("{gib:.1} GiB") } else { format!("{mib:.1} MiB") }
+}

@@ -1,0 +1,99 @@
+//! Evaluation: numbered games, on any number of threads, with the same result for all of them.
+//!
+//! A game depends on the player, the seed and its number alone (players that search by time apart: how far they get
+//! depends on the machine). The threads take the numbers from one counter.
+
+mod greedy;
+mod kept;
+mod players;
+mod survival;
+mod times;
+
+use std::collections::HashSet;
+
+use afterstate_game::Rules;
+use afterstate_network::Network;
+use afterstate_search::PlayerSpec;
+
+use crate::stats::GameResult;
+
+pub use kept::{KeepError, KeptGames, KeptHeader, header_checksum};
+pub use survival::{Position, Steps, Survival, SurvivalError, Survivor, positions_at};
+pub use times::{TimeSummary, Times};
+
+/// The seed of evaluations unless another one is asked for. It differs from that of training, and
+/// evaluations of different models play the same games.
+pub const SEED: u64 = 2048;
+
+/// Which games to play.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Games {
+    /// The rules.
+    pub rules: Rules,
+    /// The seed of all games.
+    pub seed: u64,
+    /// The number of games, numbered from 0.
+    pub count: u64,
+}
+
+impl Games {
+    /// Whether so many results are those of all games that had not been played before.
+    fn are_complete(&self, played: &HashSet<u64>, results: usize) -> bool {
+        let before = played.iter().filter(|&&number| number < self.count).count();
+        (before + results) as u64 == self.count
+    }
+}
+
+/// Lets a network play greedily, and gives the results by number. `watch` sees the games as they end, short
+/// ones first; when it returns `false`, play stops and there is no result.
+pub fn evaluate(
+    network: &Network,
+    games: Games,
+    threads: usize,
+    watch: impl FnMut(&[GameResult]) -> bool,
+) -> Option<Vec<GameResult>> {
+    greedy::evaluate(network, games, &HashSet::new(), threads, watch)
+}
+
+/// Games of a network with a search.
+#[derive(Clone, Copy)]
+pub struct Contest<'a> {
+    /// The network.
+    pub network: &'a Network,
+    /// The search.
+    pub player: PlayerSpec,
+    /// Which games to play.
+    pub games: Games,
+    /// The numbers of games to leave out: they have been played.
+    pub played: &'a HashSet<u64>,
+    /// The number of threads.
+    pub threads: usize,
+    /// Steps whose first positions are to be collected.
+    pub collect: Option<Steps>,
+}
+
+/// What came out of a contest.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Outcome {
+    /// The games by number.
+    pub results: Vec<GameResult>,
+    /// How long the moves took; nothing is known for greedy play, where games take turns.
+    pub times: Times,
+    /// The first positions of the steps.
+    pub positions: Vec<Position>,
+}
+
+impl Contest<'_> {
+    /// Plays. `watch` sees the games as they end; when it returns `false`, play stops and there is no result.
+    pub fn play(&self, watch: impl FnMut(&[GameResult]) -> bool) -> Option<Outcome> {
+        if self.player.is_greedy() && self.collect.is_none() {
+            let results = greedy::evaluate(self.network, self.games, self.played, self.threads, watch)?;
+            return Some(Outcome { results, ..Outcome::default() });
+        }
+        match self.network.spec().side {
+            4 => players::evaluate::<4>(self, watch),
+            3 => players::evaluate::<3>(self, watch),
+            _ => players::evaluate::<2>(self, watch),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Games of players that search: each by one thread, with its own player.
+
+use std::{
+    sync::{
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        mpsc::{RecvTimeoutError, channel},
+    },
+    time::Duration,
+};
+
+use afterstate_game::Game;
+use afterstate_search::Player;
+
+use super::{Contest, Outcome, Times, survival::Collector};
+use crate::stats::GameResult;
+
+/// How often the watcher is asked, when nothing ends, whether to go on.
+const HEARTBEAT: Duration = Duration::from_millis(100);
+
+/// See [`Contest::play`].
+pub(super) fn evaluate<const N: usize>(
+    contest: &Contest<'_>,
+    mut watch: impl FnMut(&[GameResult]) -> bool,
+) -> Option<Outcome> {
+    let Contest { network, player, games, played, threads, collect } = *contest;
+    let numbers: Vec<u64> = (0..games.count).filter(|number| !played.contains(number)).collect();
+    let mut outcome = Outcome::default();
+    in_parallel(
+        &numbers,
+        threads,
+        || player.player::<_, N>(network.view(), games.rules, 1),
+        |player, &number, stop| {
+            let mut game = Game::new(games.rules, games.seed, number);
+            let (mut times, mut collector) = (Times::default(), Collector::new(collect));
+            let watch = |game: &Game<N>| {
+                collector.note(number, game);
+                true
+            };
+            let whole = play(&mut **player, &mut game, &mut times, stop, watch);
+            whole.then(|| (finish(number, &game), times, collector.positions))
+        },
+        |ended| match ended {
+            None => watch(&[]),
+            Some((result, times, positions)) => {
+                outcome.results.push(result);
+                outcome.times.merge(&times);
+                outcome.positions.extend(positions);
+                watch(&[result])
+            }
+        },
+    );
+    outcome.results.sort_unstable_by_key(|result| result.game);
+    outcome.positions.sort_by_key(|position| (position.game, position.step));
+    games.are_complete(played, outcome.results.len()).then_some(outcome)
+}
+
+/// Lets a player go on with a game until it is over, or `watch` has seen enough; `false` when it was stopped.
+pub(super) fn play<const N: usize>(
+    player: &mut dyn Player<N>,
+    game: &mut Game<N>,
+    times: &mut Times,
+    stop: &AtomicBool,
+    mut watch: impl FnMut(&Game<N>) -> bool,
+) -> bool {
+    while watch(game) {
+        if stop.load(Relaxed) {
+            return false;
+        }
+        let advice = player.advise(game.state());
+        let Some(best) = advice.best() else { break };
+        times.add(advice.time);
+        game.play(best);
+    }
+    true
+}
+
+/// The result of a game that is over.
+fn finish<const N: usize>(number: u64, game: &Game<N>) -> GameResult {
+    let max_exponent = game.state().board().max_exponent();
+    GameResult { game: number, score: game.score(), max_exponent, moves: game.moves() }
+}
+
+/// Does pieces of work on threads. Each has a worker of its own; a piece that was stopped has no result. `watch` sees
+/// the results as they come, and now and then nothing; when it returns `false`, everything stops.
+pub(super) fn in_parallel<P: Sync, W, T: Send>(
+    pieces: &[P],
+    threads: usize,
+    worker: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, &P, &AtomicBool) -> Option<T> + Sync,
+    mut watch: impl FnMut(Option<T>) -> bool,
+) {
+    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let (sender, receiver) = channel();
+        for _ in 0..threads.clamp(1, pieces.len().max(1)) {
+            let (sender, next, stop, worker, work) = (sender.clone(), &next, &stop, &worker, &work);
+            scope.spawn(move || {
+                let mut worker = worker();
+                while let Some(piece) = pieces.get(next.fetch_add(1, Relaxed) as usize) {
+                    let Some(result) = work(&mut worker, piece, stop) else { return };
+                    if sender.send(result).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        loop {
+            let result = match receiver.recv_timeout(HEARTBEAT) {
+                Ok(result) => Some(result),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if !watch(result) {
+                stop.store(true, Relaxed);
+            }
+        }
+    });
+}

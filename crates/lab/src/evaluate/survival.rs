@@ -1,0 +1,271 @@
+//! Stage survival: how often a player gets from one step of the late game to the next.
+//!
+//! On the way to a 65536-tile a game passes six steps: from 16384 to 32768, then + 16384, + 8192, + 4096, + 2048, and the
+//! 65536 itself. Whole games at this level take long, and their scores scatter widely; the share of saved positions from
+//! which the next step is reached says more in less time.
+
+use std::path::Path;
+
+use afterstate_game::{Board, Game, ParseError, Rules, State};
+use afterstate_network::Network;
+use afterstate_search::PlayerSpec;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Times,
+    players::{in_parallel, play},
+};
+use crate::{
+    log::{JsonLines, LogError},
+    stats::wilson,
+};
+
+/// The steps to a tile, each by the sum of the large tiles at its start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Steps {
+    goal: u32,
+}
+
+impl Default for Steps {
+    /// The steps to the 65536-tile.
+    fn default() -> Self {
+        Steps { goal: 1 << 16 }
+    }
+}
+
+/// Why there is no such step.
+#[derive(Debug, thiserror::Error)]
+pub enum SurvivalError {
+    /// The goal is no tile that steps lead to.
+    #[error("{0} is no goal: it must be a tile from 64 to 131072")]
+    Goal(u32),
+    /// A number that is no step.
+    #[error("{found} is no step towards {goal}: the steps are {steps}")]
+    Step {
+        /// What was asked for.
+        found: u32,
+        /// The tile that the steps lead to.
+        goal: u32,
+        /// What there is.
+        steps: String,
+    },
+    /// There is nothing to start from.
+    #[error("{path} holds no position at the start of step {step}")]
+    NoPositions {
+        /// The file.
+        path: String,
+        /// The step.
+        step: u32,
+    },
+    /// A board in a file of positions that is none.
+    #[error("{path}: `{board}` is no position: {source}")]
+    Board {
+        /// The file.
+        path: String,
+        /// What it says.
+        board: String,
+        /// What is wrong with it.
+        source: ParseError,
+    },
+    /// The file cannot be read.
+    #[error(transparent)]
+    File(#[from] LogError),
+}
+
+impl Steps {
+    /// The steps to a tile.
+    ///
+    /// # Errors
+    /// When it is no tile, or too small for six steps.
+    pub fn to(goal: u32) -> Result<Self, SurvivalError> {
+        let possible = goal.is_power_of_two() && (64..=1 << 17).contains(&goal);
+        if possible { Ok(Steps { goal }) } else { Err(SurvivalError::Goal(goal)) }
+    }
+
+    /// The sums of large tiles at the start of each step, and the goal.
+    fn sums(&self) -> [u32; 7] {
+        let part = |k: u32| self.goal - (self.goal >> k);
+        [self.goal / 4, part(1), part(2), part(3), part(4), part(5), self.goal]
+    }
+
+    /// The step after the one that starts at this sum.
+    ///
+    /// # Errors
+    /// When there is no such step.
+    pub fn next(&self, step: u32) -> Result<u32, SurvivalError> {
+        let sums = self.sums();
+        let index = sums[..6].iter().position(|&sum| sum == step);
+        index.map(|index| sums[index + 1]).ok_or_else(|| {
+            let steps = sums[..6].iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            SurvivalError::Step { found: step, goal: self.goal, steps }
+        })
+    }
+
+    /// The sum of the different large tiles on a board. Tiles are powers of two, so a larger sum is further on.
+    fn sum<const N: usize>(&self, board: Board<N>) -> u32 {
+        let tiles = board.exponents().fold(0, |tiles, exponent| tiles | 1u32 << exponent);
+        tiles & !(self.goal / 32 - 1)
+    }
+
+    /// The last step that a board has got to.
+    fn reached<const N: usize>(&self, board: Board<N>) -> Option<u32> {
+        let sum = self.sum(board);
+        self.sums()[..6].iter().rev().find(|&&step| sum >= step).copied()
+    }
+}
+
+/// A position at the start of a step.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Position {
+    /// The sum of the large tiles that the step starts with.
+    pub step: u32,
+    /// The board.
+    pub board: String,
+    /// The number of the game that it comes from.
+    pub game: u64,
+    /// The score of that game up to there.
+    pub score: u64,
+}
+
+/// Notes the first position of each step in a game.
+pub(super) struct Collector {
+    steps: Option<Steps>,
+    last: u32,
+    pub(super) positions: Vec<Position>,
+}
+
+impl Collector {
+    pub(super) fn new(steps: Option<Steps>) -> Self {
+        Collector { steps, last: 0, positions: Vec::new() }
+    }
+
+    pub(super) fn note<const N: usize>(&mut self, number: u64, game: &Game<N>) {
+        let board = game.state().board();
+        let Some(step) = self.steps.and_then(|steps| steps.reached(board)) else { return };
+        if step > self.last {
+            self.last = step;
+            self.positions.push(Position {
+                step,
+                board: board.to_string(),
+                game: number,
+                score: game.score(),
+            });
+        }
+    }
+}
+
+/// How many positions got to the next step.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Survival {
+    /// Where they started.
+    pub from: u32,
+    /// Where they should get to.
+    pub to: u32,
+    /// The number of games.
+    pub games: u64,
+    /// The number of games that got there.
+    pub reached: u64,
+}
+
+impl Survival {
+    /// The share that got there.
+    pub fn share(&self) -> f64 {
+        self.reached as f64 / self.games as f64
+    }
+
+    /// Its 95% confidence interval.
+    pub fn interval(&self) -> (f64, f64) {
+        wilson(self.reached, self.games)
+    }
+}
+
+/// The boards of a file of positions at the start of a step.
+///
+/// # Errors
+/// When the file cannot be read, or holds none.
+pub fn positions_at<const N: usize>(path: &Path, step: u32) -> Result<Vec<State<N>>, SurvivalError> {
+    let name = || path.display().to_string();
+    let positions: Vec<Position> = JsonLines::read(path)?;
+    let states = positions.into_iter().filter(|position| position.step == step).map(|position| {
+        let state = position.board.parse();
+        state.map_err(|source| SurvivalError::Board { path: name(), board: position.board, source })
+    });
+    let states: Vec<_> = states.collect::<Result<_, _>>()?;
+    if states.is_empty() { Err(SurvivalError::NoPositions { path: name(), step }) } else { Ok(states) }
+}
+
+/// Lets a player go on from positions at the start of a step, until the next step or the end of the game. `watch` sees
+/// how it stands; when it returns `false`, play stops and there is no result.
+pub struct Survivor<'a> {
+    /// The network.
+    pub network: &'a Network,
+    /// The search.
+    pub player: PlayerSpec,
+    /// The rules.
+    pub rules: Rules,
+    /// The seed of the tiles.
+    pub seed: u64,
+    /// The number of threads.
+    pub threads: usize,
+}
+
+impl Survivor<'_> {
+    /// Plays so many games, from one position after the other.
+    ///
+    /// # Errors
+    /// When there is no such step.
+    pub fn play<const N: usize>(
+        &self,
+        steps: Steps,
+        from: u32,
+        positions: &[State<N>],
+        games: u64,
+        mut watch: impl FnMut(&Survival) -> bool,
+    ) -> Result<Survival, SurvivalError> {
+        let to = steps.next(from)?;
+        let starts: Vec<_> = (0..games).zip(positions.iter().copied().cycle()).collect();
+        let mut survival = Survival { from, to, games: 0, reached: 0 };
+        in_parallel(
+            &starts,
+            self.threads,
+            || self.player.player::<_, N>(self.network.view(), self.rules, 1),
+            |player, &(number, state), stop| {
+                let mut game = Game::from_state(self.rules, self.seed, number, state);
+                let is_short = |game: &Game<N>| steps.sum(game.state().board()) < to;
+                let whole = play(&mut **player, &mut game, &mut Times::default(), stop, is_short);
+                whole.then(|| !is_short(&game))
+            },
+            |ended| {
+                survival.games += u64::from(ended.is_some());
+                survival.reached += u64::from(ended.unwrap_or_default());
+                watch(&survival)
+            },
+        );
+        Ok(survival)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_those_of_the_late_game() {
+        let steps = Steps::default();
+        assert_eq!(steps.sums(), [16384, 32768, 49152, 57344, 61440, 63488, 65536]);
+        assert_eq!(steps.next(49152).expect("a step"), 57344);
+        assert!(steps.next(1000).is_err() && steps.next(65536).is_err());
+        assert!(Steps::to(63).is_err() && Steps::to(32).is_err() && Steps::to(1 << 18).is_err());
+    }
+
+    #[test]
+    fn a_board_is_at_the_last_step_that_its_tiles_reach() {
+        let at = |text: &str| Steps::default().reached(text.parse::<Board<4>>().expect("a board"));
+        assert_eq!(at("dddc/ba98/7654/3210"), None);
+        assert_eq!(at("eeda/0000/0000/0000"), Some(16384));
+        assert_eq!(at("fdcb/0000/0000/0000"), Some(32768));
+        assert_eq!(at("fecb/0000/0000/0000"), Some(49152));
+        assert_eq!(at("fedc/b000/0000/0000"), Some(63488));
+        assert_eq!(at("g000/0000/0000/0000"), Some(63488));
+    }
+}

@@ -1,0 +1,96 @@
+//! How long moves take.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Steps in which a time doubles: percentiles are exact to 2%.
+const STEPS: f64 = 32.0;
+
+/// A count of times, in steps that grow with the time.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Times {
+    counts: Vec<u64>,
+    longest: Duration,
+}
+
+/// The times of moves, in milliseconds.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TimeSummary {
+    /// Half of the moves took at most this.
+    pub p50: f64,
+    /// 90% of the moves took at most this.
+    pub p90: f64,
+    /// 99% of the moves took at most this.
+    pub p99: f64,
+    /// The longest time.
+    pub max: f64,
+}
+
+impl Times {
+    /// Counts a time.
+    pub fn add(&mut self, time: Duration) {
+        let step = ((time.as_nanos() as f64).max(1.0).log2() * STEPS) as usize;
+        if self.counts.len() <= step {
+            self.counts.resize(step + 1, 0);
+        }
+        self.counts[step] += 1;
+        self.longest = self.longest.max(time);
+    }
+
+    /// Adds the times of another count.
+    pub fn merge(&mut self, other: &Times) {
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count += other);
+        self.longest = self.longest.max(other.longest);
+    }
+
+    /// The time that this share of all times does not exceed; `None` when nothing has been counted.
+    pub fn percentile(&self, share: f64) -> Option<Duration> {
+        let total: u64 = self.counts.iter().sum();
+        let needed = ((total as f64 * share).ceil() as u64).max(1);
+        let mut seen = 0;
+        let step = self.counts.iter().position(|count| {
+            seen += count;
+            seen >= needed
+        })?;
+        let upper = Duration::from_nanos(2f64.powf((step + 1) as f64 / STEPS) as u64);
+        Some(upper.min(self.longest))
+    }
+
+    /// The figures that are reported; `None` when nothing has been counted.
+    pub fn summary(&self) -> Option<TimeSummary> {
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
+        let percentile = |share| self.percentile(share).map(milliseconds);
+        Some(TimeSummary {
+            p50: percentile(0.5)?,
+            p90: percentile(0.9)?,
+            p99: percentile(0.99)?,
+            max: milliseconds(self.longest),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_exact_to_two_percent() {
+        let (mut times, mut others) = (Times::default(), Times::default());
+        assert_eq!(times.summary(), None);
+        for microseconds in 1..=1000 {
+            let half = if microseconds % 2 == 0 { &mut times } else { &mut others };
+            half.add(Duration::from_micros(microseconds));
+        }
+        times.merge(&others);
+        for share in [0.01, 0.5, 0.9, 0.99, 1.0] {
+            let found = times.percentile(share).expect("some times").as_secs_f64() * 1e6;
+            let expected = 1000.0 * share;
+            assert!((expected..=expected * 1.023).contains(&found), "{share}: {found}");
+        }
+        assert_eq!(times.summary().map(|summary| summary.max), Some(1.0));
+    }
+}

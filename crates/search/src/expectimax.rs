@@ -1,0 +1,256 @@
+//! jaskowski-2016, section VI, and guei-2021, section II.F: expectimax search.
+//!
+//! p-ply has p layers of moves and p − 1 of chance between them; the leaves are afterstates, worth V(s'). Rewards on the
+//! way are added, and states without a move are worth 0. 1-ply is greedy play.
+//!
+//! Differences from the papers:
+//! 1. The chance layers are complete: all empty cells, the 2 and the 4 in each of them.
+//! 2. A search by time starts at 1-ply and goes on ply by ply; the last depth that was finished counts.
+//! 3. The transposition table holds afterstates, not states, and changes no value of a fixed-depth search.
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed},
+    time::{Duration, Instant},
+};
+
+use afterstate_game::{Afterstate, Move, Rules, Slides, State};
+use afterstate_network::{Isa, Kernel, Level, dispatch};
+
+use crate::{
+    Advice, Player, ValueFunction,
+    node::Node,
+    player::for_legal,
+    tree::{Conditions, Tree},
+};
+
+/// The deepest search there is.
+pub const MAX_PLIES: u32 = 24;
+
+/// How far to look ahead.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Limit {
+    /// This number of moves, from 1 to [`MAX_PLIES`].
+    Plies(u32),
+    /// As many moves as this time allows for.
+    Time(Duration),
+}
+
+/// The size of the transposition table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TableSize {
+    /// What has been found best for the depth.
+    Auto,
+    /// No table.
+    Off,
+    /// 2 to this power entries of 16 bytes, for each thread.
+    Bits(u32),
+}
+
+/// How to search.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Settings {
+    /// How far to look ahead.
+    pub limit: Limit,
+    /// One ply less where at least this number of cells is empty.
+    pub shallow: Option<u32>,
+    /// Branches whose probability is below this are not searched but evaluated where they begin; 0 searches all.
+    pub prune: f64,
+    /// Whether the table may give the values of deeper searches than asked for.
+    pub deeper: bool,
+    /// The size of the transposition table.
+    pub table: TableSize,
+}
+
+impl Settings {
+    /// The exact search with a limit.
+    pub fn new(limit: Limit) -> Self {
+        Settings { limit, shallow: None, prune: 0.0, deeper: false, table: TableSize::Auto }
+    }
+
+    /// The number of bits of the table, by measurement (see `docs/performance.md`).
+    fn table_bits(&self) -> Option<u32> {
+        match (self.table, self.limit) {
+            (TableSize::Off, _) | (TableSize::Auto, Limit::Plies(0..=2)) => None,
+            (TableSize::Bits(bits), _) => Some(bits),
+            (TableSize::Auto, Limit::Plies(3)) => Some(13),
+            (TableSize::Auto, Limit::Plies(4)) => Some(15),
+            (TableSize::Auto, Limit::Plies(_) | Limit::Time(_)) => Some(18),
+        }
+    }
+
+    /// Whether a value depends on nothing but the board and the depth.
+    fn is_exact(&self) -> bool {
+        self.prune <= 0.0 && !self.deeper
+    }
+}
+
+/// A player by expectimax over a value function.
+pub struct Expectimax<V, const N: usize> {
+    values: V,
+    rules: Rules,
+    settings: Settings,
+    level: Level,
+    /// The memory of each thread.
+    trees: Vec<Tree<N>>,
+}
+
+impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
+    /// A player that searches with so many threads.
+    pub fn new(values: V, rules: Rules, settings: Settings, threads: usize) -> Self {
+        let trees = (0..threads.max(1)).map(|_| Tree::new(settings.table_bits())).collect();
+        Expectimax { values, rules, settings, level: Level::best(), trees }
+    }
+
+    /// The same by a given instruction set: the same values.
+    pub fn with_level(self, level: Level) -> Self {
+        Expectimax { level, ..self }
+    }
+
+    /// The values of a state's moves, 0 where they are illegal; `None` when the time is over.
+    fn search(&mut self, slides: &Slides<N>, plies: u32, deadline: Option<Instant>) -> Option<[f32; 4]> {
+        let Settings { prune, deeper, .. } = self.settings;
+        let conditions = Conditions { rules: self.rules, prune, deeper, deadline };
+        let layers = plies - 1;
+        let moves: Vec<_> = slides.iter().map(|(a, slide)| (a as usize, slide.afterstate)).collect();
+        let mut values = [0.0; 4];
+        if self.trees.len() == 1 || layers < 2 {
+            let tasks: Vec<_> = moves.iter().map(|&(_, afterstate)| (afterstate, 1.0)).collect();
+            let found = self.values_of(&tasks, layers, conditions)?;
+            moves.iter().zip(found).for_each(|(&(a, _), value)| values[a] = value);
+        } else {
+            let mut nodes: Vec<_> = moves.iter().map(|&(_, afterstate)| root(afterstate)).collect();
+            let rules = self.rules;
+            let children = |node: &Node<N>| (0..node.len).map(|i| node.child(i, &rules)).collect::<Vec<_>>();
+            let tasks: Vec<_> = nodes.iter().flat_map(children).collect();
+            let mut found = self.values_of(&tasks, layers - 1, conditions)?.into_iter();
+            for (node, &(a, _)) in nodes.iter_mut().zip(&moves) {
+                found.by_ref().take(node.len).for_each(|value| node.take_value(value));
+                values[a] = node.expectation(&self.rules);
+            }
+        }
+        Some(std::array::from_fn(|a| slides.rewards[a] as f32 + values[a]))
+    }
+
+    /// The values of afterstates, found by all threads together, each by one of them.
+    fn values_of(
+        &mut self,
+        tasks: &[(Afterstate<N>, f64)],
+        layers: u32,
+        conditions: Conditions,
+    ) -> Option<Vec<f32>> {
+        let found: Vec<_> = tasks.iter().map(|_| AtomicU32::new(0)).collect();
+        let (next, late) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let shared = Shared {
+            values: &self.values,
+            tasks,
+            layers,
+            conditions,
+            found: &found,
+            next: &next,
+            late: &late,
+        };
+        let level = self.level;
+        match &mut self.trees[..] {
+            [tree] => dispatch(level, Worker { shared: &shared, tree }),
+            trees => std::thread::scope(|scope| {
+                let shared = &shared;
+                for tree in trees {
+                    scope.spawn(move || dispatch(level, Worker { shared, tree }));
+                }
+            }),
+        }
+        let finished = !late.load(Relaxed);
+        finished.then(|| found.into_iter().map(|bits| f32::from_bits(bits.into_inner())).collect())
+    }
+
+    /// Searches deeper and deeper while there is time.
+    fn deepen(&mut self, slides: &Slides<N>, deadline: Instant) -> ([f32; 4], u32) {
+        let mut last = (self.search(slides, 1, None).unwrap_or_default(), 1);
+        // Where there is no choice, no time is spent on it.
+        while last.1 < MAX_PLIES && slides.legal.len() > 1 {
+            match self.search(slides, last.1 + 1, Some(deadline)) {
+                Some(values) => last = (values, last.1 + 1),
+                None => break,
+            }
+        }
+        last
+    }
+
+    fn evaluated(&self) -> u64 {
+        self.trees.iter().map(|tree| tree.evaluated).sum()
+    }
+}
+
+impl<V: ValueFunction + Send + Sync, const N: usize> Player<N> for Expectimax<V, N> {
+    fn advise(&mut self, state: State<N>) -> Advice {
+        let (start, before) = (Instant::now(), self.evaluated());
+        if !self.settings.is_exact() {
+            // What is left of other moves would make values depend on them.
+            self.trees.iter_mut().for_each(Tree::clear);
+        }
+        let slides = state.slides();
+        let (values, plies) = match self.settings.limit {
+            Limit::Time(time) => self.deepen(&slides, start + time),
+            Limit::Plies(plies) => {
+                let is_easy = self.settings.shallow.is_some_and(|cells| state.board().empty_count() >= cells);
+                let plies = plies.saturating_sub(u32::from(is_easy)).clamp(1, MAX_PLIES);
+                (self.search(&slides, plies, None).unwrap_or_default(), plies)
+            }
+        };
+        Advice {
+            values: for_legal(slides.legal, |a: Move| values[a as usize]),
+            plies,
+            evaluated: self.evaluated() - before,
+            time: start.elapsed(),
+        }
+    }
+}
+
+/// The chance node of an afterstate of the root.
+fn root<const N: usize>(afterstate: Afterstate<N>) -> Node<N> {
+    let mut node = Node::new();
+    node.expand(afterstate, 1.0);
+    node
+}
+
+/// What the threads of a search share.
+struct Shared<'a, V, const N: usize> {
+    values: &'a V,
+    /// The afterstates to be searched, and the probability of getting there.
+    tasks: &'a [(Afterstate<N>, f64)],
+    layers: u32,
+    conditions: Conditions,
+    /// The bits of their values.
+    found: &'a [AtomicU32],
+    /// The number of tasks that have been taken.
+    next: &'a AtomicUsize,
+    late: &'a AtomicBool,
+}
+
+/// One thread of a search, compiled for each instruction set.
+struct Worker<'a, V, const N: usize> {
+    shared: &'a Shared<'a, V, N>,
+    tree: &'a mut Tree<N>,
+}
+
+impl<V: ValueFunction, const N: usize> Kernel for Worker<'_, V, N> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) {
+        let Worker { shared, tree } = self;
+        tree.reserve(shared.layers);
+        while !shared.late.load(Relaxed) {
+            let task = shared.next.fetch_add(1, Relaxed);
+            let Some(&(afterstate, probability)) = shared.tasks.get(task) else { return };
+            // SAFETY: inside a kernel.
+            let value = unsafe {
+                tree.value::<I>(shared.values, afterstate, shared.layers, probability, &shared.conditions)
+            };
+            match value {
+                Some(value) => shared.found[task].store(value.to_bits(), Relaxed),
+                None => shared.late.store(true, Relaxed),
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Choosing a move: players, expectimax search, time control, tile-downgrading.
+//!
+//! ```
+//! use afterstate_game::{Rules, State};
+//! use afterstate_network::{Network, NetworkSpec, Tuples};
+//! use afterstate_search::{Player, PlayerSpec};
+//!
+//! let network = Network::new(NetworkSpec { tuples: Tuples::named("2x4")?, ..NetworkSpec::default() })?;
+//! let search: PlayerSpec = "3ply".parse()?;
+//! let mut player = search.player::<_, 4>(network.view(), Rules::default(), 1);
+//! let state: State<4> = "0000/0010/0100/0000".parse()?;
+//! let advice = player.advise(state);
+//! // An empty network knows of nothing but the merges that it sees coming.
+//! assert!(advice.value() > 4.0 && advice.plies == 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod expectimax;
+mod node;
+mod player;
+mod random;
+mod spec;
+mod table;
+mod tile_downgrading;
+mod tree;
+mod value;
+
+pub use expectimax::{Expectimax, Limit, MAX_PLIES, Settings, TableSize};
+pub use player::{Advice, Player};
+pub use random::Random;
+pub use spec::{PlayerSpec, SpecError};
+pub use tile_downgrading::{TileDowngrading, downgraded};
+pub use value::ValueFunction;

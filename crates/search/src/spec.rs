@@ -1,0 +1,193 @@
+//! How a player is written as text: `3ply`, `10ms+downgrade`, `random`.
+
+use std::{fmt, str::FromStr, time::Duration};
+
+use afterstate_game::Rules;
+
+use crate::{
+    Expectimax, Limit, MAX_PLIES, Player, Random, Settings, TableSize, TileDowngrading, ValueFunction,
+};
+
+/// A player by its text: a limit, and options with `+` before each.
+///
+/// ```
+/// use afterstate_search::{Limit, PlayerSpec};
+/// let spec: PlayerSpec = "4ply+shallow=5+downgrade".parse()?;
+/// assert_eq!(spec.search.map(|search| search.limit), Some(Limit::Plies(4)));
+/// assert_eq!(spec.to_string(), "4ply+shallow=5+downgrade=32768");
+/// # Ok::<(), afterstate_search::SpecError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PlayerSpec {
+    /// How to search; `None` for random play.
+    pub search: Option<Settings>,
+    /// The exponent of the tile from which on states are downgraded.
+    pub downgrade: Option<u8>,
+}
+
+/// Why a text is no player.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// The part before the options.
+    #[error(
+        "`{0}` is no search: write 1ply to {MAX_PLIES}ply, a time for each move such as 10ms or 1s, or random"
+    )]
+    Limit(String),
+    /// An option that does not exist, or does not go with what is before it.
+    #[error(
+        "`{0}` is no option of a search: there are shallow=CELLS, prune=PROBABILITY, deeper, table=off, table=BITS \
+         and downgrade or downgrade=TILE"
+    )]
+    Option(String),
+    /// An option's value.
+    #[error("`{option}={found}` cannot be: {option} takes {right}")]
+    Value {
+        /// The option.
+        option: &'static str,
+        /// What was written.
+        found: String,
+        /// What would be right.
+        right: &'static str,
+    },
+}
+
+impl PlayerSpec {
+    /// The exact search with a limit.
+    pub fn new(limit: Limit) -> Self {
+        PlayerSpec { search: Some(Settings::new(limit)), downgrade: None }
+    }
+
+    /// Whether this is greedy play and nothing else.
+    pub fn is_greedy(&self) -> bool {
+        self.search.is_some_and(|search| search.limit == Limit::Plies(1)) && self.downgrade.is_none()
+    }
+
+    /// The player, searching by this value function with so many threads.
+    pub fn player<'a, V, const N: usize>(
+        &self,
+        values: V,
+        rules: Rules,
+        threads: usize,
+    ) -> Box<dyn Player<N> + 'a>
+    where
+        V: ValueFunction + Send + Sync + 'a,
+    {
+        let player: Box<dyn Player<N> + 'a> = match self.search {
+            Some(settings) => Box::new(Expectimax::new(values, rules, settings, threads)),
+            None => Box::new(Random),
+        };
+        match self.downgrade {
+            Some(threshold) => Box::new(TileDowngrading::new(player, threshold)),
+            None => player,
+        }
+    }
+}
+
+impl FromStr for PlayerSpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        let mut parts = text.split('+');
+        let limit = parts.next().unwrap_or_default();
+        let search = match limit {
+            "random" => None,
+            _ => Some(Settings::new(parse_limit(limit).ok_or_else(|| SpecError::Limit(limit.into()))?)),
+        };
+        let mut spec = PlayerSpec { search, downgrade: None };
+        for option in parts {
+            set_option(&mut spec, option)?;
+        }
+        Ok(spec)
+    }
+}
+
+fn parse_limit(text: &str) -> Option<Limit> {
+    if let Some(plies) = text.strip_suffix("ply") {
+        let plies = plies.parse().ok()?;
+        return (1..=MAX_PLIES).contains(&plies).then_some(Limit::Plies(plies));
+    }
+    let milliseconds: f64 = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
+        (Some(milliseconds), _) => milliseconds.parse().ok()?,
+        (None, Some(seconds)) => seconds.parse::<f64>().ok()? * 1000.0,
+        (None, None) => return None,
+    };
+    let sensible = 0.01..=86_400_000.0;
+    sensible.contains(&milliseconds).then(|| Limit::Time(Duration::from_secs_f64(milliseconds / 1000.0)))
+}
+
+fn set_option(spec: &mut PlayerSpec, text: &str) -> Result<(), SpecError> {
+    let unknown = || SpecError::Option(text.into());
+    if text == "downgrade" {
+        spec.downgrade = Some(TileDowngrading::<()>::THRESHOLD);
+        return Ok(());
+    }
+    if let Some(value) = text.strip_prefix("downgrade=") {
+        let tile = value.parse::<u32>().ok().filter(|tile| tile.is_power_of_two());
+        let exponent = tile.map(|tile| tile.trailing_zeros() as u8).filter(|e| (2..=17).contains(e));
+        let right = "a tile from 4 to 131072";
+        let wrong = SpecError::Value { option: "downgrade", found: value.into(), right };
+        spec.downgrade = Some(exponent.ok_or(wrong)?);
+        return Ok(());
+    }
+    let search = spec.search.as_mut().ok_or_else(unknown)?;
+    match text.split_once('=') {
+        None if text == "deeper" => search.deeper = true,
+        Some(("shallow", value)) => {
+            let right = "a number of empty cells from 1 to 15";
+            search.shallow = Some(parse("shallow", value, right, |cells| (1..=15).contains(cells))?);
+        }
+        Some(("prune", value)) => {
+            let right = "a probability from 0 to 1";
+            search.prune = parse("prune", value, right, |share| (0.0..=1.0).contains(share))?;
+        }
+        Some(("table", "off")) => search.table = TableSize::Off,
+        Some(("table", value)) => {
+            let right = "off, or log2 of the number of entries, from 1 to 30";
+            search.table = TableSize::Bits(parse("table", value, right, |bits| (1..=30).contains(bits))?);
+        }
+        _ => return Err(unknown()),
+    }
+    Ok(())
+}
+
+fn parse<T: FromStr>(
+    option: &'static str,
+    found: &str,
+    right: &'static str,
+    is_right: impl Fn(&T) -> bool,
+) -> Result<T, SpecError> {
+    let value = found.parse().ok().filter(is_right);
+    value.ok_or_else(|| SpecError::Value { option, found: found.into(), right })
+}
+
+impl fmt::Display for PlayerSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.search {
+            None => write!(f, "random")?,
+            Some(search) => {
+                match search.limit {
+                    Limit::Plies(plies) => write!(f, "{plies}ply")?,
+                    Limit::Time(time) => write!(f, "{}ms", time.as_secs_f64() * 1000.0)?,
+                }
+                if let Some(cells) = search.shallow {
+                    write!(f, "+shallow={cells}")?;
+                }
+                if search.prune > 0.0 {
+                    write!(f, "+prune={}", search.prune)?;
+                }
+                if search.deeper {
+                    write!(f, "+deeper")?;
+                }
+                match search.table {
+                    TableSize::Auto => {}
+                    TableSize::Off => write!(f, "+table=off")?,
+                    TableSize::Bits(bits) => write!(f, "+table={bits}")?,
+                }
+            }
+        }
+        match self.downgrade {
+            Some(exponent) => write!(f, "+downgrade={}", 1u32 << exponent),
+            None => Ok(()),
+        }
+    }
+}
