@@ -79,12 +79,17 @@ fn people_get_a_table() {
 fn bad_requests_are_refused() {
     let directory = model();
     fs::write(directory.path().join("bad"), "no network").expect("a written file");
-    let cases: [(&[&str], &str); 5] = [
+    let cases: [(&[&str], &str); 10] = [
         (&[], "no built-in model yet"),
         (&["none"], "none: cannot be read"),
         (&["bad"], "not a network"),
-        (&[".", "--search", "3ply"], "`3ply` yet"),
+        (&[".", "--search", "3plies"], "`3plies` is no search"),
+        (&[".", "--search", "3ply+fast"], "`fast` is no option"),
+        (&[".", "--search", "1ply", "--search", "2ply"], "more than one search"),
         (&[".", "--games", "0"], "'0'"),
+        (&[".", "--from", "100", "--positions", "bad"], "100 is no step"),
+        (&[".", "--from", "16384", "--positions", "none"], "none holds no position"),
+        (&[".", "--goal", "100"], "100 is no goal"),
     ];
     for (arguments, part) in cases {
         let output = eval(directory.path(), arguments);
@@ -92,4 +97,66 @@ fn bad_requests_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {complaint}");
         assert!(output.stdout.is_empty() && complaint.contains(part), "{arguments:?}: {complaint}");
     }
+}
+
+#[test]
+fn searches_report_the_time_of_moves() {
+    let directory = model();
+    let text = good(directory.path(), &[".", "--games", "3", "--search", "2ply", "--downgrade", "--json"]);
+    let object: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(object["search"], "2ply+downgrade=32768");
+    let time = |key: &str| object["move_ms"][key].as_f64().expect("a time");
+    assert!(0.0 < time("p50") && time("p50") <= time("p99") && time("p99") <= time("max"), "{text}");
+    let table = good(directory.path(), &[".", "--games", "3", "--search", "2ply"]);
+    assert!(table.contains("a move    50% within "), "{table}");
+}
+
+#[test]
+fn kept_games_are_gone_on_with() {
+    let directory = model();
+    let path = directory.path();
+    let report = |arguments: &[&str]| -> Value {
+        let text = good(path, &[&[".", "--search", "2ply", "--json"], arguments].concat());
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let whole = report(&["--games", "8"]);
+    report(&["--games", "5", "--out", "games"]);
+    assert_eq!(fs::read_to_string(path.join("games")).expect("a file").lines().count(), 6);
+    let resumed = report(&["--games", "8", "--out", "games"]);
+    assert_eq!(
+        (&resumed["score"], &resumed["tiles"], &resumed["moves"]),
+        (&whole["score"], &whole["tiles"], &whole["moves"])
+    );
+    // Everything is there already.
+    assert_eq!(report(&["--games", "8", "--out", "games"])["score"], whole["score"]);
+    let other = eval(path, &[".", "--search", "1ply", "--out", "games"]);
+    assert_eq!(other.status.code(), Some(2), "{other:?}");
+}
+
+#[test]
+fn two_players_meet_in_the_same_games() {
+    let directory = model();
+    let compare = ["--compare", ".", "model.safetensors", "--games", "30"];
+    let same: Value =
+        serde_json::from_str(&good(directory.path(), &[&compare[..], &["--json"]].concat())).expect("JSON");
+    assert_eq!(same["difference"]["mean"], 0.0);
+    assert_eq!(same["difference"]["better"], 0.5);
+    let searches = ["--search", "1ply", "--search", "2ply"];
+    let text = good(directory.path(), &[&compare[..], &searches].concat());
+    assert!(text.contains("B − A  ") && text.contains("2ply") && !text.contains("B − A  −"), "{text}");
+}
+
+#[test]
+fn positions_are_collected_and_played_from() {
+    let directory = model();
+    let goal = ["--goal", "512", "--search", "2ply"];
+    let collect = [".", "--games", "40", "--collect", "positions"];
+    good(directory.path(), &[&collect[..], &goal].concat());
+    let from = [".", "--games", "50", "--from", "128", "--positions", "positions"];
+    let text = good(directory.path(), &[&from[..], &goal].concat());
+    assert!(text.contains("50 games from 128") && text.contains("% reach 256 (95% interval "), "{text}");
+    let json: Value =
+        serde_json::from_str(&good(directory.path(), &[&from[..], &goal, &["--json"]].concat()))
+            .expect("JSON");
+    assert_eq!((&json["games"], &json["from"], &json["to"]), (&50.into(), &128.into(), &256.into()));
 }

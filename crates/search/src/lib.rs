@@ -16,6 +16,7 @@
 //! ```
 
 mod expectimax;
+mod line;
 mod node;
 mod player;
 mod random;
@@ -26,6 +27,7 @@ mod tree;
 mod value;
 
 pub use expectimax::{Expectimax, Limit, MAX_PLIES, Settings, TableSize};
+pub use line::{LineMove, best_line};
 pub use player::{Advice, Player};
 pub use random::Random;
 pub use spec::{PlayerSpec, SpecError};

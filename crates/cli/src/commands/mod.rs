@@ -3,6 +3,7 @@
 //! A command is a `clap::Args` struct with `fn run(self, out: &mut dyn Write) -> Result<(), Failure>`. A
 //! new one is a file here, its `mod` line, and its line in `commands!`.
 
+mod advise;
 mod bench;
 mod completions;
 mod eval;
@@ -42,6 +43,7 @@ commands! {
     play::Play,
     train::Train,
     eval::Eval,
+    advise::Advise,
     model::Model,
     solve::Solve,
     bench::Bench,

@@ -1,6 +1,6 @@
-//! Expectimax written naively, and what to compare with it on.
+//! Networks and boards to search on.
 
-use afterstate_game::{Afterstate, Board, Rules, State, game_rng};
+use afterstate_game::{Board, State, game_rng};
 use afterstate_network::{Network, NetworkSpec, Tuples};
 use rand_core::Rng;
 
@@ -17,31 +17,6 @@ pub(crate) fn network(side: usize) -> Network {
             .set_table(tuple, std::iter::from_fn(move || Some((rng.next_u32() >> 12) as f32 / 1e3 - 300.0)));
     }
     network
-}
-
-/// The values of the four moves at a depth: no table, nothing shared, nothing skipped.
-pub(crate) fn naive<const N: usize>(
-    network: &Network,
-    rules: &Rules,
-    state: State<N>,
-    plies: u32,
-) -> [Option<f32>; 4] {
-    afterstate_game::Move::ALL.map(|a| {
-        let slide = state.slide(a)?;
-        Some(slide.reward as f32 + naive_afterstate(network, rules, slide.afterstate, plies - 1))
-    })
-}
-
-fn naive_afterstate<const N: usize>(network: &Network, rules: &Rules, s: Afterstate<N>, layers: u32) -> f32 {
-    if layers == 0 {
-        return network.value(s);
-    }
-    let (mut twos, mut fours) = (0.0, 0.0);
-    for (i, (state, _)) in s.spawns(rules).enumerate() {
-        let best = naive(network, rules, state, layers).into_iter().flatten().reduce(f32::max);
-        *if i % 2 == 0 { &mut twos } else { &mut fours } += f64::from(best.unwrap_or(0.0));
-    }
-    ((twos * (1.0 - rules.four) + fours * rules.four) / f64::from(s.board().empty_count())) as f32
 }
 
 /// Boards of all kinds: full and nearly empty ones, with small tiles, equal tiles, and the largest there are.

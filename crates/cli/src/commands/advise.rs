@@ -1,0 +1,120 @@
+//! `afterstate advise`.
+
+use std::{
+    io::{IsTerminal, Write, stdout},
+    path::PathBuf,
+};
+
+use afterstate_game::{AnyBoard, Board, Move, State, draw};
+use afterstate_search::{Advice, LineMove, Player, best_line};
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use super::{
+    eval::parse_search,
+    loaded::{Loaded, thread_count},
+    model::thousands,
+};
+use crate::error::Failure;
+
+/// Say what each move is worth
+///
+/// The value of a move is what it earns and the score that is expected after it, to the end of the game. The best line
+/// is how the game goes on when typical tiles appear.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    afterstate advise 0000/0010/0100/000b --model runs/quick\n  \
+    afterstate advise '2 4 8 16  0 0 2 4  0 0 0 2  0 0 0 0' --model runs/quick --search 100ms\n  \
+    afterstate advise 123400010000/0001 --model runs/quick --search 5ply --json")]
+pub(crate) struct Advise {
+    /// The board: exponents (0000/0010/0100/000b) or, in quotes, face values ('0 2 4 …')
+    board: AnyBoard,
+    /// The model file, or the directory of a run
+    #[arg(long, value_name = "MODEL")]
+    model: Option<PathBuf>,
+    /// How to look ahead, as for `afterstate eval`
+    #[arg(long, default_value = "3ply")]
+    search: String,
+    /// The number of threads, 0 for all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
+}
+
+impl Advise {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let model = Loaded::open(self.model.as_deref())?;
+        match self.board {
+            AnyBoard::Four(board) => self.advise(&model, board, out),
+            AnyBoard::Three(board) => self.advise(&model, board, out),
+            AnyBoard::Two(board) => self.advise(&model, board, out),
+        }
+    }
+
+    fn advise<const N: usize>(
+        &self,
+        model: &Loaded,
+        board: Board<N>,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        if model.side() != N {
+            let side = model.side();
+            let message = format!("the board is {N}×{N}, but the model plays on {side}×{side}");
+            return Err(Failure::input(message, "give a board or a model that fits the other"));
+        }
+        let (search, state) = (parse_search(&self.search)?, State::new(board));
+        let (view, rules) = (model.network.view(), model.rules);
+        let advice = search.player::<_, N>(view, rules, thread_count(self.threads)).advise(state);
+        let line = best_line(view, rules, search.downgrade, state, advice.plies);
+        if self.json {
+            return Ok(writeln!(out, "{}", as_json(board, &search.to_string(), &advice, &line))?);
+        }
+        write_text(board, &search.to_string(), &advice, &line, out)
+    }
+}
+
+fn as_json<const N: usize>(board: Board<N>, search: &str, advice: &Advice, line: &[LineMove<N>]) -> Value {
+    let values: Map<_, _> =
+        Move::ALL.iter().map(|a| (a.name().to_string(), json!(advice.values[*a as usize]))).collect();
+    let line: Vec<_> =
+        line.iter().map(|step| json!({ "move": step.best.name(), "next": step.next.to_string() })).collect();
+    json!({
+        "board": board.to_string(),
+        "search": search,
+        "values": values,
+        "best": advice.best().map(Move::name),
+        "expected": advice.value(),
+        "plies": advice.plies,
+        "evaluated": advice.evaluated,
+        "seconds": advice.time.as_secs_f64(),
+        "line": line,
+    })
+}
+
+fn write_text<const N: usize>(
+    board: Board<N>,
+    search: &str,
+    advice: &Advice,
+    line: &[LineMove<N>],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    if stdout().is_terminal() {
+        writeln!(out, "{}", draw(&board, true))?;
+    }
+    let best = advice.best();
+    for a in Move::ALL {
+        let value = advice.values[a as usize].map_or("illegal".into(), |value| format!("{value:.0}"));
+        let mark = if best == Some(a) { "  best" } else { "" };
+        writeln!(out, "{a:<6} {value:>10}{mark}")?;
+    }
+    if best.is_none() {
+        return Ok(writeln!(out, "the game is over")?);
+    }
+    let moves: Vec<_> = line.iter().map(|step| format!("{} ({})", step.best, step.next)).collect();
+    writeln!(out, "line   {}", moves.join(", "))?;
+    let (plies, evaluated) = (advice.plies, thousands(advice.evaluated));
+    let time = advice.time.as_secs_f64() * 1000.0;
+    Ok(writeln!(out, "{search}: {plies} moves ahead, {evaluated} afterstates evaluated in {time:.1} ms")?)
+}

@@ -1,0 +1,129 @@
+//! Evaluation of players: the same games for everyone, results that are kept, steps of the late game.
+
+use std::collections::HashSet;
+
+use afterstate_game::{Rules, State, game_rng};
+use afterstate_lab::evaluate::{
+    Contest, Games, KeepError, KeptGames, KeptHeader, Outcome, Steps, SurvivalError, Survivor, evaluate,
+    positions_at,
+};
+use afterstate_lab::log::JsonLines;
+use afterstate_network::{Network, NetworkSpec, Tuples};
+use afterstate_search::PlayerSpec;
+use rand_core::Rng;
+
+fn network() -> Network {
+    let spec = NetworkSpec { tuples: Tuples::named("2x4").expect("a set"), ..NetworkSpec::default() };
+    let network = Network::new(spec).expect("a small network");
+    let mut rng = game_rng(1, 1);
+    network.set_table(0, std::iter::from_fn(|| Some((rng.next_u32() >> 20) as f32)));
+    network
+}
+
+fn games(count: u64) -> Games {
+    Games { rules: Rules::default(), seed: 3, count }
+}
+
+fn play(network: &Network, search: &str, count: u64, threads: usize, collect: Option<Steps>) -> Outcome {
+    let (player, played) = (search.parse().expect("a player"), HashSet::new());
+    let contest = Contest { network, player, games: games(count), played: &played, threads, collect };
+    contest.play(|_| true).expect("played to the end")
+}
+
+#[test]
+fn one_ply_is_greedy_play() {
+    let network = network();
+    let greedy = evaluate(&network, games(50), 2, |_| true).expect("played");
+    // Collecting positions takes the way of all players.
+    let collecting = play(&network, "1ply", 50, 2, Some(Steps::default()));
+    assert_eq!(collecting.results, greedy);
+    assert_eq!(play(&network, "1ply", 50, 3, None).results, greedy);
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let network = network();
+    for search in ["2ply", "3ply+prune=0.01", "random", "2ply+downgrade=64"] {
+        let one = play(&network, search, 12, 1, None);
+        assert_eq!(one.results.len(), 12);
+        assert!(one.results.iter().any(|result| result.score != one.results[0].score));
+        assert_eq!(play(&network, search, 12, 4, None).results, one.results, "{search}");
+    }
+}
+
+#[test]
+fn search_plays_better() {
+    let network = network();
+    let mean = |search| {
+        let results = play(&network, search, 60, 2, None).results;
+        results.iter().map(|result| result.score as f64).sum::<f64>() / 60.0
+    };
+    let (random, one, two) = (mean("random"), mean("1ply"), mean("3ply"));
+    assert!(two > 1.3 * one.max(random), "random {random}, 1-ply {one}, 3-ply {two}");
+}
+
+#[test]
+fn kept_games_are_not_played_again() {
+    let network = network();
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("games.jsonl");
+    let header = |seed| KeptHeader { model: "m".into(), checksum: "c".into(), search: "2ply".into(), seed };
+    let whole = play(&network, "2ply", 10, 2, None).results;
+    let sitting = |stop_after: usize| {
+        let mut kept = KeptGames::open(&path, &header(3)).expect("a file");
+        let (player, played, before) =
+            ("2ply".parse().expect("a player"), kept.played(), kept.results().len());
+        let contest = Contest {
+            network: &network,
+            player,
+            games: games(10),
+            played: &played,
+            threads: 1,
+            collect: None,
+        };
+        let mut ended = 0;
+        let outcome = contest.play(|finished| {
+            finished.iter().for_each(|result| kept.add(result, 1.5).expect("written"));
+            ended += finished.len();
+            ended < stop_after
+        });
+        (before, outcome.is_some(), kept)
+    };
+    let (before, finished, _) = sitting(4);
+    assert_eq!((before, finished), (0, false));
+    let (before, finished, kept) = sitting(100);
+    assert!((4..8).contains(&before) && finished, "{before} games were kept");
+    let mut results = kept.results().to_vec();
+    results.sort_unstable_by_key(|result| result.game);
+    assert_eq!((results, kept.seconds()), (whole, 1.5));
+    assert!(matches!(KeptGames::open(&path, &header(4)), Err(KeepError::Other { .. })));
+}
+
+#[test]
+fn survival_is_the_share_that_reaches_the_next_step() {
+    let network = network();
+    let steps = Steps::to(512).expect("a goal");
+    let collected = play(&network, "2ply", 60, 2, Some(steps));
+    let at = |step| collected.positions.iter().filter(|position| position.step == step).count();
+    // Whoever is at a later step was at the first one.
+    assert!(at(128) > 40 && at(256) > 0 && at(128) >= at(256), "{} and {}", at(128), at(256));
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("positions.jsonl");
+    let mut file = JsonLines::create(&path).expect("a file");
+    collected.positions.iter().for_each(|position| file.append(position).expect("written"));
+
+    let starts: Vec<State<4>> = positions_at(&path, 128).expect("positions");
+    assert_eq!(starts.len(), at(128));
+    assert!(starts.iter().all(|state| state.board().max_tile() == 128));
+    let survive = |search: &str, threads| {
+        let player: PlayerSpec = search.parse().expect("a player");
+        let survivor = Survivor { network: &network, player, rules: Rules::default(), seed: 1, threads };
+        survivor.play(steps, 128, &starts, 200, |_| true).expect("a step")
+    };
+    let good = survive("2ply", 1);
+    assert_eq!((good.from, good.to, good.games), (128, 256, 200));
+    assert_eq!(survive("2ply", 3), good);
+    assert!(good.share() > survive("random", 2).share() && good.share() < 1.0, "{good:?}");
+    assert!(matches!(positions_at::<4>(&path, 4), Err(SurvivalError::NoPositions { .. })));
+    assert!(matches!(steps.next(100), Err(SurvivalError::Step { .. })));
+}

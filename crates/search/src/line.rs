@@ -1,0 +1,50 @@
+//! The best line: how the game goes on when typical tiles appear.
+
+use afterstate_game::{Afterstate, Move, Rules, State};
+
+use crate::{Limit, Player, PlayerSpec, ValueFunction};
+
+/// A move of the line, and the state that a typical tile makes of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LineMove<const N: usize> {
+    /// The best move.
+    pub best: Move,
+    /// The state after a typical tile: the one whose value, by greedy play, is nearest to the mean of all.
+    pub next: State<N>,
+}
+
+/// So many moves of the best line: the first one by a search of as many plies, each further one by one ply less.
+pub fn best_line<V, const N: usize>(
+    values: V,
+    rules: Rules,
+    downgrade: Option<u8>,
+    mut state: State<N>,
+    plies: u32,
+) -> Vec<LineMove<N>>
+where
+    V: ValueFunction + Copy + Send + Sync,
+{
+    let player =
+        |plies| PlayerSpec { downgrade, ..PlayerSpec::new(Limit::Plies(plies)) }.player(values, rules, 1);
+    let mut greedy = player(1);
+    let mut line = Vec::new();
+    for plies in (1..=plies).rev() {
+        let best = player(plies).advise(state).best();
+        let Some((best, slide)) = best.and_then(|best| Some((best, state.slide(best)?))) else { break };
+        state = typical(&mut *greedy, &rules, slide.afterstate);
+        line.push(LineMove { best, next: state });
+    }
+    line
+}
+
+/// The state after a typical tile.
+fn typical<const N: usize>(greedy: &mut dyn Player<N>, rules: &Rules, afterstate: Afterstate<N>) -> State<N> {
+    let value =
+        |(state, probability): (State<N>, f64)| (state, probability, f64::from(greedy.advise(state).value()));
+    let spawns: Vec<_> = afterstate.spawns(rules).map(value).collect();
+    let mean: f64 = spawns.iter().map(|(_, probability, value)| probability * value).sum();
+    // Tiles that cannot appear are not typical; of equals, the first.
+    let possible = spawns.iter().filter(|(_, probability, _)| *probability > 0.0);
+    let nearest = possible.min_by(|a, b| (a.2 - mean).abs().total_cmp(&(b.2 - mean).abs()));
+    nearest.map_or(State::new(afterstate.board()), |spawn| spawn.0)
+}
