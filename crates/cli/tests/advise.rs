@@ -52,7 +52,7 @@ fn people_get_the_best_move_and_the_line() {
 #[test]
 fn bad_requests_are_refused() {
     let cases: [(&[&str], &str); 4] = [
-        (&["0000/0010"], "row"),
+        (&["0000/0010"], "a board has"),
         (&["010/000/100"], "the board is 3×3"),
         (&["0000/0010/0100/0000", "--search", "x"], "`x` is no search"),
         (&["0000/0010/0100/0000", "--model", "none"], "cannot be used multiple times"),
