@@ -75,6 +75,8 @@ pub enum Rate {
     Alpha(f64),
     /// The factor on the rates of temporal coherence.
     Beta(f64),
+    /// The meta-learning rate of Autostep.
+    Mu(f64),
 }
 
 /// An evaluation during training.

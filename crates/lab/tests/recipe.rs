@@ -34,7 +34,7 @@ fn defaults_are_filled_in() {
     assert_eq!((recipe.network.tile_values, recipe.network.symmetric), (16, true));
     assert_eq!(recipe.learning.target, Target::Td { lambda: 0.0, horizon: Some(0) });
     assert_eq!(recipe.learning.order, Order::Forward);
-    assert_eq!(recipe.learning.step_size, StepSize::Tc { beta: 1.0 });
+    assert_eq!(recipe.learning.step_size, StepSize::Tc { beta: 1.0, tc_reset: 0 });
     assert_eq!((recipe.parallel.threads, recipe.parallel.mode), (0, ParallelMode::PrivateHot));
     assert_eq!(recipe.budget, Budget::Actions(1000));
     assert_eq!((recipe.evaluation.every, recipe.evaluation.games), (100_000_000, 1000));
@@ -246,7 +246,8 @@ fn wrong_choices_are_told_the_nearest() {
     );
     assert_eq!(
         error("learning.step_size = 1"),
-        "recipes/x.toml line 2: `learning.step_size` must be one of \"tc\", \"fixed\", not 1"
+        "recipes/x.toml line 2: `learning.step_size` must be one of \"tc\", \"fixed\", \"otd+tc\", \
+         \"autostep\", not 1"
     );
 }
 
@@ -266,12 +267,13 @@ fn one_budget_is_needed() {
 fn impossible_combinations_are_refused_with_the_reason() {
     assert_eq!(
         error("learning.alpha = 0.1"),
-        "recipes/x.toml line 2: `learning.alpha` cannot be used here: step_size = \"tc\" finds a rate for \
-         each weight; the factor on it is learning.beta"
+        "recipes/x.toml line 2: `learning.alpha` cannot be used here: it belongs to step_size = \
+         \"fixed\" or \"otd+tc\" or \"autostep\""
     );
     assert_eq!(
         error("[learning]\nstep_size = 'fixed'\nbeta = 1.0"),
-        "recipes/x.toml line 4: `learning.beta` cannot be used here: it belongs to step_size = \"tc\""
+        "recipes/x.toml line 4: `learning.beta` cannot be used here: it belongs to step_size = \"tc\" or \
+         \"otd+tc\""
     );
     assert_eq!(
         error("learning.n = 3"),
@@ -353,8 +355,8 @@ fn wrong_overrides_are_named() {
     );
     assert_eq!(
         override_error(&["learning.alpha=0.1"]),
-        "--set learning.alpha=0.1: `learning.alpha` cannot be used here: step_size = \"tc\" finds a rate for \
-         each weight; the factor on it is learning.beta"
+        "--set learning.alpha=0.1: `learning.alpha` cannot be used here: it belongs to step_size = \
+         \"fixed\" or \"otd+tc\" or \"autostep\""
     );
     let shape = "an override is KEY=VALUE, such as learning.lambda=0.5";
     assert_eq!(override_error(&["seed"]), format!("--set seed: {shape}"));
@@ -391,7 +393,13 @@ fn the_documentation_knows_every_key_and_its_examples_work() {
     for text in examples {
         parse(text, &[]).expect("the example is right");
     }
-    for lines in ["log.every_episodes = 1", "learning.step_size = 'fixed'", "learning.target = 'n-step'"] {
+    for lines in [
+        "log.every_episodes = 1",
+        "learning.step_size = 'fixed'",
+        "learning.target = 'n-step'",
+        "learning.step_size = 'otd+tc'",
+        "learning.step_size = 'autostep'",
+    ] {
         for line in resolve(lines).unwrap().to_toml().unwrap().lines() {
             let key = line.split(" = ").next().unwrap_or_default();
             assert!(line.is_empty() || line.starts_with('[') || docs.contains(&format!("{key}`")), "{key}");

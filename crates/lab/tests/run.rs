@@ -46,7 +46,7 @@ fn recipes_become_settings() {
     assert_eq!(settings.budget, Budget::Episodes(12));
     assert_eq!(
         recipe("budget.seconds = 2").settings().step_size,
-        StepSizeSpec::TemporalCoherence { beta: 1.0 }
+        StepSizeSpec::TemporalCoherence { beta: 1.0, reset: 0 }
     );
 }
 

@@ -10,7 +10,7 @@ pub struct Learner<'a, S> {
     pub view: View<'a>,
     /// How far a weight goes.
     pub step_size: &'a S,
-    /// α/m or β/m: the learning rate over the number of active features, as it is now.
+    /// α/m or β/m, the learning rate over the number of active features, as it is now; 1 for Autostep.
     pub rate: f32,
 }
 
@@ -33,12 +33,8 @@ impl<S: StepSize> Learner<'_, S> {
     /// Inside a kernel only, with features of this view.
     #[inline(always)]
     pub unsafe fn update<I: Isa>(&self, features: Features<'_>, step: f32, error: f32) {
-        let step = self.rate * step;
-        let start = self.view.start(features.stage);
-        for (positions, lookup) in features.positions.iter().zip(self.view.lookups) {
-            // SAFETY: as the caller.
-            unsafe { self.step_size.update::<I>(self.view.weights, start, lookup, positions, step, error) };
-        }
+        // SAFETY: as the caller.
+        unsafe { self.step_size.update::<I>(&self.view, features, self.rate, step, error) };
     }
 
     /// Asks for what an update of these weights will need.

@@ -20,6 +20,8 @@ use std::{
 
 use afterstate_network::{Lookup, Network};
 
+use crate::step_size::{pack, unpack};
+
 /// Weights that are merged together: a cache line.
 const BLOCK: usize = 16;
 
@@ -210,16 +212,4 @@ fn merge_into<const L: usize>(master: &mut [f32; L], mine: &mut [f32; L], agreed
         *master += mine - agreed;
     }
     (*mine, *agreed) = (*master, *master);
-}
-
-/// E and A from one word.
-#[inline(always)]
-pub(crate) fn unpack(word: u64) -> (f32, f32) {
-    (f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32))
-}
-
-/// E and A as one word.
-#[inline(always)]
-pub(crate) fn pack(e: f32, a: f32) -> u64 {
-    u64::from(e.to_bits()) | u64::from(a.to_bits()) << 32
 }

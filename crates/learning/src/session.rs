@@ -11,10 +11,10 @@ use std::{
 use afterstate_network::{Finished, Isa, Kernel, Level, Network, dispatch};
 
 use crate::{
-    Budget, Learner, Parallel, Progress, Settings, StepSizeSpec, TargetSpec, TrainerError,
+    Budget, Learner, Parallel, Progress, Settings, TargetSpec, TrainerError,
     actor::{Actor, Numbers},
     private_hot::{Copy, Master},
-    step_size::{Fixed, StepSize, TemporalCoherence},
+    step_size::{Current, Numbers as WeightNumbers, StepSize, StepSizes},
     target::Target,
     trainer::ThreadState,
 };
@@ -35,33 +35,38 @@ pub(crate) struct Shared<'a> {
     pub(crate) start: Instant,
     pub(crate) seconds_before: f64,
     pub(crate) stop: &'a AtomicBool,
+    /// The number of moves after which all threads halt, for something to be done.
+    pub(crate) halt: u64,
     pub(crate) level: Level,
 }
 
 impl Shared<'_> {
-    /// The next moves to make, and the rate to learn at; `None` when it is time to halt.
-    fn next_chunk(&self) -> Option<(u64, f32)> {
-        if self.stop.load(Relaxed) {
+    /// The number of the next moves to make, and the share of the budget that is used up; `None` when it
+    /// is time to halt.
+    fn next_chunk(&self) -> Option<(u64, f64)> {
+        let seconds = self.seconds_before + self.start.elapsed().as_secs_f64();
+        let over = matches!(self.settings.budget, Budget::Seconds(budget) if seconds >= budget);
+        if over || self.stop.load(Relaxed) {
             return None;
         }
-        let seconds = self.seconds_before + self.start.elapsed().as_secs_f64();
-        let actions = match self.settings.budget {
-            Budget::Actions(budget) => {
-                let take = |done: u64| (done < budget).then(|| (done + CHUNK).min(budget));
-                let before = self.actions.fetch_update(Relaxed, Relaxed, take).ok()?;
-                return Some((CHUNK.min(budget - before), self.rate(before, seconds)));
-            }
-            Budget::Seconds(budget) if seconds >= budget => return None,
-            Budget::Seconds(_) | Budget::Episodes(_) => CHUNK,
+        let limit = match self.settings.budget {
+            Budget::Actions(budget) => budget.min(self.halt),
+            Budget::Seconds(_) | Budget::Episodes(_) => self.halt,
         };
-        Some((actions, self.rate(self.actions.load(Relaxed), seconds)))
-    }
-
-    /// The learning rate over the number of active features.
-    fn rate(&self, actions: u64, seconds: f64) -> f32 {
+        let take = |done: u64| (done < limit).then(|| (done + CHUNK).min(limit));
+        let actions = self.actions.fetch_update(Relaxed, Relaxed, take).ok()?;
         let progress = Progress { actions, seconds, ..Progress::default() };
         let share = self.settings.share(progress, self.next_game.load(Relaxed));
-        self.settings.rate_at(share) / self.network.spec().active_features() as f32
+        Some((CHUNK.min(limit - actions), share))
+    }
+
+    /// The learning rate at a share of the budget, over the number of active features.
+    fn rate(&self, share: f64) -> f32 {
+        let divisor = match self.settings.step_size.is_divided() {
+            true => self.network.spec().active_features() as f32,
+            false => 1.0,
+        };
+        self.settings.rate_at(share) / divisor
     }
 }
 
@@ -97,7 +102,8 @@ pub(crate) trait Session {
     fn run(&mut self, shared: &Shared<'_>, report: &mut dyn FnMut(News));
     fn states(&self) -> Vec<ThreadState>;
     fn restore(&mut self, threads: &[ThreadState]) -> Option<()>;
-    fn temporal_coherence(&self) -> Option<&TemporalCoherence>;
+    fn numbers(&self) -> Vec<WeightNumbers<'_>>;
+    fn reset(&mut self);
 }
 
 /// Resolves the settings to types, once.
@@ -129,22 +135,15 @@ fn with_target<'a, const N: usize, T: Target + 'a>(
     settings: &Settings,
     target: T,
 ) -> Result<Box<dyn Session + 'a>, TrainerError> {
-    Ok(match settings.step_size {
-        StepSizeSpec::Fixed { .. } => {
-            Box::new(Typed::<N, T, Fixed> { network, target, step_size: Fixed, threads: vec![] })
-        }
-        StepSizeSpec::TemporalCoherence { .. } => {
-            let step_size = TemporalCoherence::new(network.weights().len() as u64)?;
-            Box::new(Typed::<N, T, TemporalCoherence> { network, target, step_size, threads: vec![] })
-        }
-    })
+    let step_sizes = StepSizes::new(settings.step_size, network.weights().len() as u64)?;
+    Ok(Box::new(Typed::<N, T> { network, target, step_sizes, threads: vec![] }))
 }
 
 /// A session with its types.
-struct Typed<'a, const N: usize, T, S> {
+struct Typed<'a, const N: usize, T> {
     network: &'a Network,
     target: T,
-    step_size: S,
+    step_sizes: StepSizes,
     threads: Vec<Thread<N>>,
 }
 
@@ -154,7 +153,7 @@ struct Thread<const N: usize> {
     actors: Vec<Actor<N>>,
 }
 
-impl<const N: usize, T: Target, S: StepSize> Session for Typed<'_, N, T, S> {
+impl<const N: usize, T: Target> Session for Typed<'_, N, T> {
     fn start(&mut self, settings: &Settings, next_game: &AtomicU64) {
         let mut numbers = Numbered::new(next_game, settings.budget);
         let mut actor =
@@ -169,14 +168,14 @@ impl<const N: usize, T: Target, S: StepSize> Session for Typed<'_, N, T, S> {
         // A network without areas (c is not 16, or it is too large) is shared as a whole.
         let has_areas = self.network.private_lookups(threads - 1).is_some();
         let private = shared.settings.parallel == Parallel::PrivateHot && threads > 1 && has_areas;
-        let master = private.then(|| Master::new(self.network, self.step_size.state()));
+        let master = private.then(|| Master::new(self.network, self.step_sizes.sums()));
         std::thread::scope(|scope| {
             for (i, thread) in self.threads.iter_mut().enumerate() {
-                let (sender, target, step_size) = (sender.clone(), self.target, &self.step_size);
+                let (sender, target, step_sizes) = (sender.clone(), self.target, &self.step_sizes);
                 let master = &master;
                 scope.spawn(move || {
                     let copy = master.as_ref().and_then(|master| master.copy(i, threads));
-                    thread.run(shared, target, step_size, copy, &sender);
+                    thread.run(shared, target, step_sizes, copy, &sender);
                 });
             }
             drop(sender);
@@ -211,39 +210,32 @@ impl<const N: usize, T: Target, S: StepSize> Session for Typed<'_, N, T, S> {
         Some(())
     }
 
-    fn temporal_coherence(&self) -> Option<&TemporalCoherence> {
-        self.step_size.temporal_coherence()
+    fn numbers(&self) -> Vec<WeightNumbers<'_>> {
+        self.step_sizes.numbers()
+    }
+
+    fn reset(&mut self) {
+        self.step_sizes.reset();
     }
 }
 
 impl<const N: usize> Thread<N> {
     /// Plays and learns, chunk by chunk, until it is time to halt.
-    fn run<T: Target, S: StepSize>(
+    fn run<T: Target>(
         &mut self,
         shared: &Shared<'_>,
         target: T,
-        step_size: &S,
+        step_sizes: &StepSizes,
         mut copy: Option<Copy<'_, '_>>,
         sender: &Sender<News>,
     ) {
-        while let Some((actions, rate)) = shared.next_chunk() {
-            let mut news = News { actions: 0, finished: Vec::new() };
-            while news.actions < actions {
-                let view = shared.network.training_view();
-                let view = copy.as_ref().map_or(view, |copy| view.with_lookups(&copy.lookups));
-                let interval = copy.as_ref().map_or(actions, |copy| copy.interval);
-                let learner = Learner { view, step_size, rate };
-                let before = news.actions;
-                let until = actions.min(before + interval);
-                dispatch(
-                    shared.level,
-                    Chunk { thread: self, shared, target, learner: &learner, until, news: &mut news },
-                );
-                copy.iter_mut().for_each(Copy::merge_slice);
-                if news.actions == before {
-                    break;
-                }
-            }
+        while let Some((actions, share)) = shared.next_chunk() {
+            let (task, copy) = (Task { shared, target, actions, share }, &mut copy);
+            let news = match step_sizes.at(&shared.settings.step_size, share) {
+                Current::Fixed(fixed) => self.chunk(task, fixed, copy),
+                Current::TemporalCoherence(coherence) => self.chunk(task, coherence, copy),
+                Current::Autostep(autostep) => self.chunk(task, autostep, copy),
+            };
             let idle = news.actions == 0;
             if sender.send(news).is_err() || idle {
                 break;
@@ -251,6 +243,42 @@ impl<const N: usize> Thread<N> {
         }
         copy.iter_mut().for_each(Copy::merge_all);
     }
+
+    /// Makes the moves of a task, and merges the thread's own weights at their intervals.
+    fn chunk<T: Target, S: StepSize>(
+        &mut self,
+        task: Task<'_, T>,
+        step_size: &S,
+        copy: &mut Option<Copy<'_, '_>>,
+    ) -> News {
+        let Task { shared, target, actions, share } = task;
+        let mut news = News { actions: 0, finished: Vec::new() };
+        while news.actions < actions {
+            let view = shared.network.training_view();
+            let view = copy.as_ref().map_or(view, |copy| view.with_lookups(&copy.lookups));
+            let interval = copy.as_ref().map_or(actions, |copy| copy.interval);
+            let learner = Learner { view, step_size, rate: shared.rate(share) };
+            let before = news.actions;
+            let until = actions.min(before + interval);
+            dispatch(
+                shared.level,
+                Chunk { thread: self, shared, target, learner: &learner, until, news: &mut news },
+            );
+            copy.iter_mut().for_each(Copy::merge_slice);
+            if news.actions == before {
+                break;
+            }
+        }
+        news
+    }
+}
+
+/// Moves to make, at a share of the budget.
+struct Task<'a, T> {
+    shared: &'a Shared<'a>,
+    target: T,
+    actions: u64,
+    share: f64,
 }
 
 /// The hot loop of training: so many moves, by the thread's games in turn.

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ActorState, StepSizeSpec, TargetSpec,
     session::{News, Session, Shared, session},
-    step_size::TemporalCoherence,
+    step_size::Numbers,
 };
 
 /// When training ends.
@@ -164,9 +164,10 @@ impl<'a> Trainer<'a> {
         self.progress
     }
 
-    /// E and A, when the step size is temporal coherence.
-    pub fn temporal_coherence(&self) -> Option<&TemporalCoherence> {
-        self.session.temporal_coherence()
+    /// The numbers that the step size remembers of every weight: E and A of temporal coherence, α, h and v
+    /// of Autostep.
+    pub fn numbers(&self) -> Vec<Numbers<'_>> {
+        self.session.numbers()
     }
 
     /// The learning rate in force, before the division by the number of active features.
@@ -187,8 +188,29 @@ impl<'a> Trainer<'a> {
     /// second with the progress and the games finished since; when it returns `false`, the threads
     /// come to a halt between two moves, and training can go on with another call.
     pub fn run(&mut self, mut watch: impl FnMut(Progress, &[Finished]) -> bool) {
-        let (start, before) = (Instant::now(), self.progress);
         let stop = AtomicBool::new(false);
+        let reset = match self.settings.step_size {
+            StepSizeSpec::TemporalCoherence { reset, .. } if reset > 0 => reset,
+            _ => u64::MAX,
+        };
+        loop {
+            let halt = (self.progress.actions / reset + 1).saturating_mul(reset);
+            self.run_until(halt, &stop, &mut watch);
+            if self.progress.actions < halt {
+                break;
+            }
+            self.session.reset();
+        }
+    }
+
+    /// Trains until so many actions have been made, or [`Self::run`] ends.
+    fn run_until(
+        &mut self,
+        halt: u64,
+        stop: &AtomicBool,
+        watch: &mut impl FnMut(Progress, &[Finished]) -> bool,
+    ) {
+        let (start, before) = (Instant::now(), self.progress);
         let shared = Shared {
             network: self.network,
             settings: &self.settings,
@@ -196,7 +218,8 @@ impl<'a> Trainer<'a> {
             actions: AtomicU64::new(before.actions),
             start,
             seconds_before: before.seconds,
-            stop: &stop,
+            stop,
+            halt,
             level: self.level,
         };
         let progress = &mut self.progress;
@@ -225,6 +248,6 @@ impl Settings {
     /// α or β at a share of the budget.
     pub(crate) fn rate_at(&self, share: f64) -> f32 {
         let step = self.schedule.iter().rev().find(|(from, _)| share >= *from);
-        self.step_size.rate() * step.map_or(1.0, |(_, factor)| *factor)
+        self.step_size.rate(share, step.map_or(1.0, |(_, factor)| *factor))
     }
 }

@@ -4,8 +4,8 @@ mod common;
 mod oracle;
 
 use afterstate_learning::{Budget, Settings, Trainer};
-use afterstate_network::{Network, NetworkSpec};
-use common::{FIXED, TARGETS, TC, settings, spec};
+use afterstate_network::{Network, NetworkSpec, Stages};
+use common::{AUTOSTEP, FIXED, TARGETS, TC, settings, spec};
 use oracle::Naive;
 
 /// Trains both ways, and compares V, E and A of every weight.
@@ -19,16 +19,23 @@ fn check<const N: usize>(spec: &NetworkSpec, settings: &Settings) {
     let progress = trainer.progress();
     assert_eq!((progress.actions, progress.episodes), (naive.actions, naive.finished), "{settings:?}");
     assert!(naive.actions > 1_000, "enough moves to tell methods apart: {}", naive.actions);
-    for i in 0..spec.tuples.as_slice().len() {
-        for (index, (position, v)) in network.layout().positions(i).zip(network.table(i)).enumerate() {
+    let numbers = trainer.numbers();
+    for i in 0..spec.tables() {
+        for (index, (position, v)) in network.positions(i).zip(network.table(i)).enumerate() {
             let feature = (i, index as u64);
             let of = |map: &std::collections::HashMap<_, f32>| map.get(&feature).copied().unwrap_or(0.0);
             assert_eq!(v.to_bits(), of(&naive.v).to_bits(), "V of {feature:?}: {v}, {settings:?}");
-            if let Some(coherence) = trainer.temporal_coherence() {
+            for numbers in &numbers {
+                let expected = match numbers.name {
+                    "E" | "h" => of(&naive.e),
+                    "A" | "v" => of(&naive.a),
+                    _ => naive.alpha.get(&feature).copied().unwrap_or(1.0),
+                };
+                let (name, found) = (numbers.name, numbers.get(position));
                 assert_eq!(
-                    coherence.sums(position),
-                    (of(&naive.e), of(&naive.a)),
-                    "{feature:?} {settings:?}"
+                    found.to_bits(),
+                    expected.to_bits(),
+                    "{name} of {feature:?}: {found}, {settings:?}"
                 );
             }
         }
@@ -85,4 +92,26 @@ fn other_rules_and_seeds() {
     settings.rules.start_tiles = 3;
     settings.seed = 0;
     check::<4>(&spec(4, "0123 4567", 12, true), &settings);
+}
+
+#[test]
+fn autostep_is_that_of_mahmood_et_al() {
+    check::<3>(&spec(3, "012 0134", 10, true), &settings(common::TD_0, AUTOSTEP, Budget::Actions(4_000)));
+    check::<4>(&spec(4, "0123 4567", 16, true), &settings(common::TD_0, AUTOSTEP, Budget::Actions(4_000)));
+}
+
+/// Stages that games on 3×3 reach, with and without promotion, on top of optimistic values.
+#[test]
+fn stages_promotion_and_initial_values() {
+    let spec = spec(3, "012 0134", 12, true);
+    let stages: Stages = "256 512".parse().expect("stages");
+    for promotion in [false, true] {
+        for initial in [0.0, 5_000.0] {
+            let spec =
+                NetworkSpec { stages: stages.clone(), promotion, initial: vec![initial], ..spec.clone() };
+            for step_size in [FIXED, TC] {
+                check::<3>(&spec, &settings(common::td_lambda(0.5, 3), step_size, Budget::Actions(30_000)));
+            }
+        }
+    }
 }

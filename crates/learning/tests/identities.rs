@@ -57,15 +57,17 @@ fn different_methods_learn_different_weights() {
 /// After two moves in each game every error has met A = 0, or sums of its own sign.
 #[test]
 fn the_first_step_of_temporal_coherence_has_rate_1() {
-    let settings = settings(TD_0, StepSizeSpec::TemporalCoherence { beta: 0.5 }, Budget::Actions(8));
+    let settings =
+        settings(TD_0, StepSizeSpec::TemporalCoherence { beta: 0.5, reset: 0 }, Budget::Actions(8));
     let spec = spec(4, "0123", 12, false);
     let network = Network::new(spec).expect("a small network");
     let mut trainer = Trainer::new(&network, settings).expect("a small trainer");
     trainer.run(|_, _| true);
-    let coherence = trainer.temporal_coherence().expect("E and A");
+    let numbers = trainer.numbers();
+    let [e, a] = &numbers[..] else { panic!("E and A") };
     let mut moved = 0;
     for (position, weight) in network.layout().positions(0).zip(network.table(0)) {
-        let (e, a) = coherence.sums(position);
+        let (e, a) = (e.get(position), a.get(position));
         assert_eq!(e.abs(), a, "all errors so far agree");
         // m = 1, and the rate is 1: V = β·Σδ.
         assert_eq!(weight, 0.5 * e);
@@ -157,4 +159,41 @@ fn symmetric_boards_keep_equal_values() {
         let image = network.value(board.image(symmetry));
         assert!((image - value).abs() <= 1e-4 * value.abs(), "{image}, not {value}");
     }
+}
+
+/// Trains with one step size and then, in the same games, with another.
+fn trained_twice(spec: &NetworkSpec, first: StepSizeSpec, second: StepSizeSpec, each: u64) -> Network {
+    let network = Network::new(spec.clone()).expect("a small network");
+    let mut trainer =
+        Trainer::new(&network, settings(TD_0, first, Budget::Actions(each))).expect("a trainer");
+    trainer.run(|_, _| true);
+    let state = trainer.state();
+    drop(trainer);
+    let mut trainer =
+        Trainer::new(&network, settings(TD_0, second, Budget::Actions(2 * each))).expect("a trainer");
+    trainer.restore(&state).expect("a state of the same games");
+    trainer.run(|_, _| true);
+    drop(trainer);
+    network
+}
+
+/// OTD+TC is TD for a share of the budget, then TC that knows of nothing before. The phases change
+/// between two chunks of 2^15 moves.
+#[test]
+fn otd_tc_is_td_and_then_tc() {
+    let spec = NetworkSpec { initial: vec![1000.0], ..spec(3, "012 0134", 10, true) };
+    let each = 1 << 15;
+    let both = StepSizeSpec::FixedThenCoherence { alpha: 0.25, beta: 1.0, tc_share: 0.5 };
+    let whole = trained(&spec, &settings(TD_0, both, Budget::Actions(2 * each)));
+    assert!(bits(&whole) == bits(&trained_twice(&spec, FIXED, TC, each)));
+    assert!(bits(&whole) != bits(&trained(&spec, &settings(TD_0, FIXED, Budget::Actions(2 * each)))));
+}
+
+#[test]
+fn a_reset_is_tc_that_starts_anew() {
+    let spec = spec(3, "012 0134", 10, true);
+    let reset = StepSizeSpec::TemporalCoherence { beta: 1.0, reset: 5_000 };
+    let whole = trained(&spec, &settings(TD_0, reset, Budget::Actions(10_000)));
+    assert!(bits(&whole) == bits(&trained_twice(&spec, TC, TC, 5_000)));
+    assert!(bits(&whole) != bits(&trained(&spec, &settings(TD_0, TC, Budget::Actions(10_000)))));
 }

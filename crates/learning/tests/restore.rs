@@ -18,7 +18,9 @@ type Weights = Vec<(f32, f32, f32)>;
 
 fn weights(network: &Network, trainer: &Trainer<'_>) -> Weights {
     let all = (0..network.spec().tuples.as_slice().len()).flat_map(|i| {
-        let sums = |position| trainer.temporal_coherence().map_or((0.0, 0.0), |tc| tc.sums(position));
+        let numbers = trainer.numbers();
+        let number = move |i: usize, position| numbers.get(i).map_or(0.0, |n| n.get(position));
+        let sums = move |position| (number(0, position), number(1, position));
         let positions = network.layout().positions(i);
         network.table(i).zip(positions).map(move |(v, position)| (v, sums(position).0, sums(position).1))
     });
@@ -30,9 +32,10 @@ fn set_weights(network: &Network, trainer: &Trainer<'_>, weights: &Weights) {
     for (i, _) in network.spec().tuples.as_slice().iter().enumerate() {
         let table: Weights = rest.by_ref().take(network.spec().table_len(i) as usize).copied().collect();
         network.set_table(i, table.iter().map(|(v, _, _)| *v));
-        let Some(coherence) = trainer.temporal_coherence() else { continue };
         for (position, (_, e, a)) in network.layout().positions(i).zip(table) {
-            coherence.set_sums(position, e, a);
+            for (numbers, number) in trainer.numbers().iter().zip([e, a]) {
+                numbers.set(position, number);
+            }
         }
     }
 }

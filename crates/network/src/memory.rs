@@ -57,7 +57,7 @@ mod private {
 
 /// A zeroed array of atomics in mapped memory.
 pub struct Mapped<T: Zeroed> {
-    _mapping: MmapMut,
+    mapping: MmapMut,
     start: *const T,
     len: usize,
 }
@@ -82,7 +82,7 @@ impl<T: Zeroed> Mapped<T> {
         #[cfg(target_os = "linux")]
         let _ = mapping.advise(Advice::HugePage);
         let start = mapping.as_ptr().map_addr(|address| address.next_multiple_of(HUGE_PAGE)).cast();
-        Ok(Mapped { _mapping: mapping, start, len })
+        Ok(Mapped { mapping, start, len })
     }
 
     /// The elements.
@@ -91,6 +91,19 @@ impl<T: Zeroed> Mapped<T> {
         // SAFETY: the mapping holds `len` elements from `start` on, aligned to far more than T, and
         // zeros are valid; it lives as long as `self`, and T is only changed atomically.
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    }
+}
+
+impl<T: Zeroed> Mapped<T> {
+    /// Sets all elements to zero, by giving the memory back where the system can do that.
+    pub fn clear(&mut self) {
+        #[cfg(target_os = "linux")]
+        // SAFETY: the memory is private and not shared while `self` is borrowed exclusively; what reads as
+        // zeros afterwards is valid.
+        if unsafe { self.mapping.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) }.is_ok() {
+            return;
+        }
+        self.mapping.fill(0);
     }
 }
 

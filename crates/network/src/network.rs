@@ -261,6 +261,17 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Calls a function with the place of each of these weights among all, in order.
+    #[inline(always)]
+    pub fn for_each_position(&self, features: Features<'_>, mut each: impl FnMut(usize)) {
+        let start = self.start(features.stage) as isize;
+        for (lookup, positions) in self.lookups.iter().zip(features.positions) {
+            for &position in &positions.0[..lookup.live()] {
+                each((start + lookup.base() + position as isize) as usize);
+            }
+        }
+    }
+
     /// Adds a lookup's weights to the sums.
     ///
     /// # Safety

@@ -32,8 +32,15 @@ impl Learning {
         let order = doc.choice("learning.order", &orders);
         let target = doc.choice("learning.target", &[("td", td as ReadTarget), ("n-step", n_step)]);
         let target = target(doc, order);
-        let step_size = doc.choice("learning.step_size", &[("tc", tc as ReadStepSize), ("fixed", fixed)]);
-        let step_size = step_size(doc);
+        let step_sizes: [(_, ReadStepSize); 4] =
+            [("tc", tc), ("fixed", fixed), ("otd+tc", otd_tc), ("autostep", autostep)];
+        let step_size = doc.choice("learning.step_size", &step_sizes)(doc);
+        if matches!(step_size, StepSize::Autostep { .. })
+            && target != (Target::Td { lambda: 0.0, horizon: Some(0) })
+        {
+            let reason = "autostep is defined for lambda = 0 in forward order";
+            doc.impossible("learning.step_size", reason);
+        }
         let expected = "a list of [share, factor] with rising shares between 0 and 1 and factors above 0";
         let schedule = doc.read("learning.schedule", Vec::new(), expected, |steps| is_schedule(steps));
         Learning { target, order, step_size, schedule }
@@ -89,6 +96,27 @@ pub enum StepSize {
     Tc {
         /// The factor on every rate, β.
         beta: f64,
+        /// Actions after which the rates start anew, again and again; 0 for never: terauchi-2025, 5.2.
+        tc_reset: u64,
+    },
+    /// One rate for all weights first, then temporal coherence: OTD+TC, guei-2021, III.
+    #[serde(rename = "otd+tc")]
+    OtdTc {
+        /// The rate of the first phase, α.
+        alpha: f64,
+        /// The factor on every rate in the second, β.
+        beta: f64,
+        /// The share of the budget that the second phase has, P_TC.
+        tc_share: f64,
+    },
+    /// A rate for each weight by Autostep: jaskowski-2016, V.B.2.
+    Autostep {
+        /// The meta-learning rate, μ.
+        mu: f64,
+        /// The rate at which the scale of a weight's changes is forgotten, τ.
+        tau: f64,
+        /// The first rate of every weight, α_init.
+        alpha: f64,
     },
 }
 
@@ -139,15 +167,57 @@ fn n_step(doc: &mut Document, order: Order) -> Target {
     }
 }
 
+/// The keys of step sizes, and those which have them.
+const STEP_SIZE_KEYS: [(&str, &[&str]); 6] = [
+    ("learning.alpha", &["fixed", "otd+tc", "autostep"]),
+    ("learning.beta", &["tc", "otd+tc"]),
+    ("learning.tc_reset", &["tc"]),
+    ("learning.tc_share", &["otd+tc"]),
+    ("learning.mu", &["autostep"]),
+    ("learning.tau", &["autostep"]),
+];
+
+/// Refuses the keys that belong to other step sizes.
+fn refuse_others(doc: &mut Document, step_size: &str) {
+    for (key, owners) in STEP_SIZE_KEYS.into_iter().filter(|(_, owners)| !owners.contains(&step_size)) {
+        let owners: Vec<_> = owners.iter().map(|owner| format!("{owner:?}")).collect();
+        doc.refuse(key, "learning.step_size", &format!("it belongs to step_size = {}", owners.join(" or ")));
+    }
+}
+
+fn alpha(doc: &mut Document, default: f64) -> f64 {
+    doc.read("learning.alpha", default, "a number above 0, at most 1", is_rate)
+}
+
+fn beta(doc: &mut Document) -> f64 {
+    doc.read("learning.beta", 1.0, "a number above 0, at most 1", is_rate)
+}
+
 fn fixed(doc: &mut Document) -> StepSize {
-    doc.refuse("learning.beta", "learning.step_size", r#"it belongs to step_size = "tc""#);
-    StepSize::Fixed { alpha: doc.read("learning.alpha", 0.1, "a number above 0, at most 1", is_rate) }
+    refuse_others(doc, "fixed");
+    StepSize::Fixed { alpha: alpha(doc, 0.1) }
 }
 
 fn tc(doc: &mut Document) -> StepSize {
-    let reason = r#"step_size = "tc" finds a rate for each weight; the factor on it is learning.beta"#;
-    doc.refuse("learning.alpha", "learning.step_size", reason);
-    StepSize::Tc { beta: doc.read("learning.beta", 1.0, "a number above 0, at most 1", is_rate) }
+    refuse_others(doc, "tc");
+    let expected = "a number of actions, 0 for never";
+    StepSize::Tc { beta: beta(doc), tc_reset: doc.read("learning.tc_reset", 0, expected, |_| true) }
+}
+
+fn otd_tc(doc: &mut Document) -> StepSize {
+    refuse_others(doc, "otd+tc");
+    let expected = "a share of the budget above 0 and below 1";
+    let tc_share = doc.read("learning.tc_share", 0.1, expected, |share| *share > 0.0 && *share < 1.0);
+    StepSize::OtdTc { alpha: alpha(doc, 0.1), beta: beta(doc), tc_share }
+}
+
+fn autostep(doc: &mut Document) -> StepSize {
+    refuse_others(doc, "autostep");
+    StepSize::Autostep {
+        mu: doc.read("learning.mu", 0.1, "a number above 0, at most 1", is_rate),
+        tau: doc.read("learning.tau", 0.0001, "a number above 0, at most 1", is_rate),
+        alpha: alpha(doc, 1.0),
+    }
 }
 
 fn is_rate(rate: &f64) -> bool {

@@ -83,12 +83,13 @@ impl Recipe {
         let mut doc = Document::parse(file, text, overrides)?;
         let game = Game::read(&mut doc);
         let network = Network::read(&mut doc, game.side);
+        let learning = Learning::read(&mut doc);
         let recipe = Recipe {
             name: doc.read("name", name.to_owned(), "a text", |_| true),
             description: doc.read("description", String::new(), "a text", |_| true),
             seed: doc.read("seed", 1, "a whole number from 0 to 2^63 - 1", |_| true),
-            learning: Learning::read(&mut doc),
-            parallel: Parallel::read(&mut doc, &network),
+            parallel: Parallel::read(&mut doc, &network, &learning),
+            learning,
             game,
             network,
             budget: Budget::read(&mut doc),

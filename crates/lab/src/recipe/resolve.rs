@@ -61,7 +61,15 @@ impl Learning {
     pub fn step_size_spec(&self) -> StepSizeSpec {
         match self.step_size {
             StepSize::Fixed { alpha } => StepSizeSpec::Fixed { alpha: alpha as f32 },
-            StepSize::Tc { beta } => StepSizeSpec::TemporalCoherence { beta: beta as f32 },
+            StepSize::Tc { beta, tc_reset } => {
+                StepSizeSpec::TemporalCoherence { beta: beta as f32, reset: tc_reset }
+            }
+            StepSize::OtdTc { alpha, beta, tc_share } => {
+                StepSizeSpec::FixedThenCoherence { alpha: alpha as f32, beta: beta as f32, tc_share }
+            }
+            StepSize::Autostep { mu, tau, alpha } => {
+                StepSizeSpec::Autostep { mu: mu as f32, tau: tau as f32, alpha: alpha as f32 }
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use afterstate_network::Stages;
 use serde::Serialize;
 
-use super::{Network, document::Document};
+use super::{Learning, Network, StepSize, document::Document};
 
 const AT_LEAST_ONE: &str = "a whole number above 0";
 const SECONDS: &str = "a number of seconds above 0";
@@ -26,12 +26,12 @@ impl Parallel {
         }
     }
 
-    pub(super) fn read(doc: &mut Document, network: &Network) -> Self {
+    pub(super) fn read(doc: &mut Document, network: &Network, learning: &Learning) -> Self {
         let expected = "a number of threads, 0 for all cores";
         let threads = doc.read("parallel.threads", 0, expected, |threads| *threads <= 1024);
         let modes = [("private-hot", ParallelMode::PrivateHot), ("lock-free", ParallelMode::LockFree)];
         let mut mode = doc.choice("parallel.mode", &modes);
-        if let Some(reason) = all_shared(network).filter(|_| mode == ParallelMode::PrivateHot) {
+        if let Some(reason) = all_shared(network, learning).filter(|_| mode == ParallelMode::PrivateHot) {
             if doc.is_given("parallel.mode") {
                 doc.impossible("parallel.mode", reason);
             }
@@ -42,7 +42,7 @@ impl Parallel {
 }
 
 /// Why the threads cannot keep weights of their own.
-fn all_shared(network: &Network) -> Option<&'static str> {
+fn all_shared(network: &Network, learning: &Learning) -> Option<&'static str> {
     let stages = network.stages.parse::<Stages>().map_or(1, |stages| stages.count());
     if network.promotion {
         Some(
@@ -52,6 +52,8 @@ fn all_shared(network: &Network) -> Option<&'static str> {
         Some("threads would have too many copies to merge with more than two stages")
     } else if network.tile_values != 16 || !network.ranges.is_empty() {
         Some("threads can have copies of plain tables with tile_values = 16 only")
+    } else if matches!(learning.step_size, StepSize::Autostep { .. }) {
+        Some("autostep has no rule for merging the step sizes of several threads")
     } else {
         None
     }

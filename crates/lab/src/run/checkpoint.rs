@@ -7,8 +7,8 @@ use afterstate_learning::{Progress, Trainer, TrainerState};
 use afterstate_network::{
     Network,
     file::{
-        FileError, ModelInfo, metadata,
-        safetensors::{self, Tensor, TensorFile},
+        metadata,
+        safetensors::{self, TensorFile},
     },
 };
 use serde::{Deserialize, Serialize};
@@ -65,23 +65,18 @@ pub(super) fn save(
     let mut extra = origin(recipe, state.trainer.progress)?;
     let text = serde_json::to_string(state).map_err(|error| unusable(path, error))?;
     extra.insert(STATE.to_owned(), text);
-    let tensors = network.tensors().chain(sums(network, trainer));
+    let numbers = trainer.numbers();
+    let of_step_size =
+        numbers.iter().flat_map(|numbers| network.tensors_of(numbers.name, |p| numbers.get(p)));
+    let tensors = network.tensors().chain(of_step_size);
     Ok(safetensors::write(path, &metadata(network.spec(), &extra), tensors)?)
-}
-
-/// E and A, if there are any.
-fn sums<'a>(network: &'a Network, trainer: &'a Trainer<'_>) -> impl Iterator<Item = Tensor<'a>> {
-    trainer.temporal_coherence().into_iter().flat_map(move |coherence| {
-        let e = network.tensors_of("E", move |position| coherence.sums(position).0);
-        e.chain(network.tensors_of("A", move |position| coherence.sums(position).1))
-    })
 }
 
 /// Takes everything from a checkpoint.
 pub(super) fn load(path: &Path, network: &Network, trainer: &mut Trainer<'_>) -> Result<State, RunError> {
     let file = TensorFile::open(path)?;
     network.fill(&file)?;
-    restore_sums(&file, network, trainer)?;
+    restore_numbers(&file, network, trainer)?;
     let text =
         file.metadata().get(STATE).ok_or_else(|| unusable(path, "it holds a network, but no state"))?;
     let state: State = serde_json::from_str(text).map_err(|error| unusable(path, error))?;
@@ -89,17 +84,18 @@ pub(super) fn load(path: &Path, network: &Network, trainer: &mut Trainer<'_>) ->
     Ok(state)
 }
 
-fn restore_sums(file: &TensorFile, network: &Network, trainer: &Trainer<'_>) -> Result<(), RunError> {
-    let Some(coherence) = trainer.temporal_coherence() else { return Ok(()) };
-    if !ModelInfo::of(file)?.has_coherence {
-        return Err(unusable(file.path(), "it holds no E and A, the learning state of TC"));
-    }
-    for table in 0..network.spec().tables() {
-        let name = network.spec().table_name(table);
-        let tensor = |kind: &str| -> Result<_, FileError> { file.tensor(&format!("{kind}.{name}")) };
-        let sums = tensor("E")?.iter().zip(tensor("A")?.iter());
-        for (position, (e, a)) in network.positions(table).zip(sums) {
-            coherence.set_sums(position, e, a);
+/// Restores what the step size remembers of every weight.
+fn restore_numbers(file: &TensorFile, network: &Network, trainer: &Trainer<'_>) -> Result<(), RunError> {
+    for numbers in trainer.numbers() {
+        for table in 0..network.spec().tables() {
+            let name = format!("{}.{}", numbers.name, network.spec().table_name(table));
+            if file.len_of(&name).is_none() {
+                let problem = format!("it holds no `{}`, which the step size needs", numbers.name);
+                return Err(unusable(file.path(), problem));
+            }
+            for (position, number) in network.positions(table).zip(file.tensor(&name)?.iter()) {
+                numbers.set(position, number);
+            }
         }
     }
     Ok(())

@@ -114,8 +114,10 @@ impl<'a> Recorder<'a> {
             max_score: self.tally.max_score(),
             tiles: self.tally.tile_rates(self.recipe.game.side),
             rate: match self.recipe.learning.step_size {
-                StepSize::Fixed { alpha } => Rate::Alpha(alpha * factor),
-                StepSize::Tc { beta } => Rate::Beta(beta * factor),
+                StepSize::OtdTc { beta, tc_share, .. } if share >= 1.0 - tc_share => Rate::Beta(beta),
+                StepSize::Fixed { alpha } | StepSize::OtdTc { alpha, .. } => Rate::Alpha(alpha * factor),
+                StepSize::Tc { beta, .. } => Rate::Beta(beta * factor),
+                StepSize::Autostep { mu, .. } => Rate::Mu(mu),
             },
         };
         (self.logged, self.tally) = (progress, Tally::default());

@@ -1,11 +1,13 @@
 //! Step sizes: how far one weight goes when its afterstate is updated.
 
+mod autostep;
 mod fixed;
 mod temporal_coherence;
 
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::AtomicU64;
 
-use afterstate_network::{Isa, Lookup, Positions};
+use afterstate_network::{Features, Isa, MemoryError, View};
+pub use autostep::Autostep;
 pub use fixed::Fixed;
 pub use temporal_coherence::TemporalCoherence;
 
@@ -21,49 +23,186 @@ pub enum StepSizeSpec {
     TemporalCoherence {
         /// β, before it is divided by the number of active features.
         beta: f32,
+        /// E and A start anew after every so many actions (terauchi-2025, 5.2); 0 for never.
+        reset: u64,
+    },
+    /// A fixed rate first, then temporal coherence: the two phases of OTD+TC (guei-2021, III).
+    FixedThenCoherence {
+        /// α of the first phase, before it is divided by the number of active features.
+        alpha: f32,
+        /// β of the second.
+        beta: f32,
+        /// P_TC, the share of the budget that the second phase has.
+        tc_share: f64,
+    },
+    /// Autostep.
+    Autostep {
+        /// μ, the meta-learning rate.
+        mu: f32,
+        /// τ, the rate at which the scale of a weight's changes is forgotten.
+        tau: f32,
+        /// α_init, the first step size of every weight.
+        alpha: f32,
     },
 }
 
 impl StepSizeSpec {
-    /// α or β.
-    pub fn rate(&self) -> f32 {
+    /// Whether a second phase has begun, at a share of the budget.
+    fn is_second_phase(&self, share: f64) -> bool {
+        matches!(*self, StepSizeSpec::FixedThenCoherence { tc_share, .. } if share >= 1.0 - tc_share)
+    }
+
+    /// α or β at a share of the budget, where the schedule has this factor. Autostep has no rate of its
+    /// own, and a second phase no schedule.
+    pub fn rate(&self, share: f64, factor: f32) -> f32 {
         match *self {
-            StepSizeSpec::Fixed { alpha } => alpha,
-            StepSizeSpec::TemporalCoherence { beta } => beta,
+            StepSizeSpec::Fixed { alpha } => alpha * factor,
+            StepSizeSpec::TemporalCoherence { beta, .. } => beta * factor,
+            StepSizeSpec::FixedThenCoherence { beta, .. } if self.is_second_phase(share) => beta,
+            StepSizeSpec::FixedThenCoherence { alpha, .. } => alpha * factor,
+            StepSizeSpec::Autostep { .. } => factor,
         }
+    }
+
+    /// Whether the rate is shared among the active features. Autostep shares by itself.
+    pub(crate) fn is_divided(&self) -> bool {
+        !matches!(self, StepSizeSpec::Autostep { .. })
     }
 
     /// The bytes of learning state for each weight.
     pub fn bytes_per_weight(&self) -> u64 {
         match self {
             StepSizeSpec::Fixed { .. } => 0,
-            StepSizeSpec::TemporalCoherence { .. } => 8,
+            StepSizeSpec::TemporalCoherence { .. } | StepSizeSpec::FixedThenCoherence { .. } => 8,
+            StepSizeSpec::Autostep { .. } => 12,
         }
     }
 }
 
 /// How a weight is moved.
 pub trait StepSize: Sync {
-    /// Moves the weights of a lookup, in the stage that begins at `start`, by their shares of `step`, one
-    /// after the other, and learns from `error`.
+    /// Moves weights by their shares of `rate · step`, one after the other, and learns from `error`.
     ///
     /// # Safety
-    /// Inside a kernel only; the positions must be the lookup's, and the lookup the weights'.
+    /// Inside a kernel only, with features of the view.
     unsafe fn update<I: Isa>(
         &self,
-        weights: &[AtomicU32],
-        start: usize,
-        lookup: &Lookup,
-        positions: &Positions,
+        view: &View<'_>,
+        features: Features<'_>,
+        rate: f32,
         step: f32,
         error: f32,
     );
 
     /// The learning state, if there is any: one word for each weight, in the weights' order.
     fn state(&self) -> Option<&[AtomicU64]>;
+}
 
-    /// This step size, if it is temporal coherence.
-    fn temporal_coherence(&self) -> Option<&TemporalCoherence> {
-        None
+/// A step size with its state, as the settings name it.
+pub(crate) enum StepSizes {
+    Fixed,
+    TemporalCoherence(TemporalCoherence),
+    FixedThenCoherence(TemporalCoherence),
+    Autostep(Autostep),
+}
+
+/// The step size in force.
+pub(crate) enum Current<'a> {
+    Fixed(&'static Fixed),
+    TemporalCoherence(&'a TemporalCoherence),
+    Autostep(&'a Autostep),
+}
+
+impl StepSizes {
+    /// A step size for so many weights, at its start.
+    pub(crate) fn new(spec: StepSizeSpec, weights: u64) -> Result<Self, MemoryError> {
+        Ok(match spec {
+            StepSizeSpec::Fixed { .. } => StepSizes::Fixed,
+            StepSizeSpec::TemporalCoherence { .. } => {
+                StepSizes::TemporalCoherence(TemporalCoherence::new(weights)?)
+            }
+            StepSizeSpec::FixedThenCoherence { .. } => {
+                StepSizes::FixedThenCoherence(TemporalCoherence::new(weights)?)
+            }
+            StepSizeSpec::Autostep { mu, tau, alpha } => {
+                StepSizes::Autostep(Autostep::new(weights, mu, tau, alpha)?)
+            }
+        })
     }
+
+    /// The step size in force at a share of the budget.
+    pub(crate) fn at(&self, spec: &StepSizeSpec, share: f64) -> Current<'_> {
+        match self {
+            StepSizes::TemporalCoherence(coherence) => Current::TemporalCoherence(coherence),
+            StepSizes::FixedThenCoherence(coherence) if spec.is_second_phase(share) => {
+                Current::TemporalCoherence(coherence)
+            }
+            StepSizes::Autostep(autostep) => Current::Autostep(autostep),
+            StepSizes::Fixed | StepSizes::FixedThenCoherence(_) => Current::Fixed(&Fixed),
+        }
+    }
+
+    /// E and A, if there are any.
+    pub(crate) fn sums(&self) -> Option<&[AtomicU64]> {
+        match self {
+            StepSizes::TemporalCoherence(coherence) | StepSizes::FixedThenCoherence(coherence) => {
+                coherence.state()
+            }
+            StepSizes::Fixed | StepSizes::Autostep(_) => None,
+        }
+    }
+
+    /// Starts E and A anew, if there are any.
+    pub(crate) fn reset(&mut self) {
+        if let StepSizes::TemporalCoherence(coherence) = self {
+            coherence.reset();
+        }
+    }
+
+    /// What there is to be kept of every weight.
+    pub(crate) fn numbers(&self) -> Vec<Numbers<'_>> {
+        match self {
+            StepSizes::Fixed => Vec::new(),
+            StepSizes::TemporalCoherence(coherence) | StepSizes::FixedThenCoherence(coherence) => {
+                coherence.numbers()
+            }
+            StepSizes::Autostep(autostep) => autostep.numbers(),
+        }
+    }
+}
+
+/// A number that a step size remembers of every weight, by the weight's position.
+pub struct Numbers<'a> {
+    /// What the paper calls it.
+    pub name: &'static str,
+    get: Box<dyn Fn(usize) -> f32 + 'a>,
+    set: Box<dyn Fn(usize, f32) + 'a>,
+}
+
+impl<'a> Numbers<'a> {
+    fn new(name: &'static str, get: impl Fn(usize) -> f32 + 'a, set: impl Fn(usize, f32) + 'a) -> Self {
+        Numbers { name, get: Box::new(get), set: Box::new(set) }
+    }
+
+    /// The number of the weight at a position.
+    pub fn get(&self, position: usize) -> f32 {
+        (self.get)(position)
+    }
+
+    /// Restores the number of the weight at a position.
+    pub fn set(&self, position: usize, number: f32) {
+        (self.set)(position, number);
+    }
+}
+
+/// Two numbers from one word.
+#[inline(always)]
+pub(crate) fn unpack(word: u64) -> (f32, f32) {
+    (f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32))
+}
+
+/// Two numbers as one word.
+#[inline(always)]
+pub(crate) fn pack(low: f32, high: f32) -> u64 {
+    u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32
 }

@@ -7,7 +7,9 @@ use afterstate_learning::{
 use afterstate_network::{Network, NetworkSpec, Tuples};
 
 pub(crate) const FIXED: StepSizeSpec = StepSizeSpec::Fixed { alpha: 0.25 };
-pub(crate) const TC: StepSizeSpec = StepSizeSpec::TemporalCoherence { beta: 1.0 };
+pub(crate) const TC: StepSizeSpec = StepSizeSpec::TemporalCoherence { beta: 1.0, reset: 0 };
+#[allow(dead_code, reason = "not every test file needs it")]
+pub(crate) const AUTOSTEP: StepSizeSpec = StepSizeSpec::Autostep { mu: 0.1, tau: 0.0001, alpha: 1.0 };
 
 pub(crate) const TD_0: TargetSpec = td_lambda(0.0, 0);
 
@@ -70,6 +72,5 @@ pub(crate) fn trained(spec: &NetworkSpec, settings: &Settings) -> Network {
 /// All weights, by tuple and index, as bits.
 #[allow(dead_code, reason = "not every test file needs it")]
 pub(crate) fn bits(network: &Network) -> Vec<u32> {
-    let tuples = network.spec().tuples.as_slice().len();
-    (0..tuples).flat_map(|i| network.table(i).map(f32::to_bits)).collect()
+    (0..network.spec().tables()).flat_map(|i| network.table(i).map(f32::to_bits)).collect()
 }

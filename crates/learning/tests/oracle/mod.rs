@@ -13,7 +13,7 @@ use afterstate_learning::{
 };
 use afterstate_network::NetworkSpec;
 
-/// A weight: the number of its tuple, and its index by Eq. 3.
+/// A weight: the number of its table, and its index by Eq. 3.
 pub(crate) type Feature = (usize, u64);
 
 /// The games that a thread plays together.
@@ -26,6 +26,7 @@ pub(crate) struct Naive<const N: usize> {
     pub(crate) v: HashMap<Feature, f32>,
     pub(crate) e: HashMap<Feature, f32>,
     pub(crate) a: HashMap<Feature, f32>,
+    pub(crate) alpha: HashMap<Feature, f32>,
     episodes: Vec<Episode<N>>,
     next_game: u64,
     pub(crate) actions: u64,
@@ -43,9 +44,10 @@ struct Episode<const N: usize> {
 
 impl<const N: usize> Naive<N> {
     pub(crate) fn new(spec: NetworkSpec, settings: Settings) -> Self {
-        let (v, e, a) = Default::default();
+        let (v, e, a, alpha) = Default::default();
         let episodes = Vec::new();
-        let mut naive = Naive { spec, settings, v, e, a, episodes, next_game: 0, actions: 0, finished: 0 };
+        let (next_game, actions, finished) = (0, 0, 0);
+        let mut naive = Naive { spec, settings, v, e, a, alpha, episodes, next_game, actions, finished };
         naive.episodes = (0..GAMES).filter_map(|_| naive.episode()).collect();
         naive
     }
@@ -70,7 +72,7 @@ impl<const N: usize> Naive<N> {
 
     /// One move in each episode: all choose, all learn, all go on.
     fn step_all(&mut self, episodes: &mut [Episode<N>]) {
-        let choices: Vec<_> = episodes.iter().map(|episode| self.choose(episode.state)).collect();
+        let choices: Vec<_> = episodes.iter_mut().map(|episode| self.choose(episode.state)).collect();
         for (episode, &(afterstate, reward, value)) in episodes.iter_mut().zip(&choices) {
             episode.rewards.push(reward);
             if !episode.afterstates.is_empty() {
@@ -103,7 +105,7 @@ impl<const N: usize> Naive<N> {
     }
 
     /// Algorithm 1, line 10: the afterstate, its reward and its value; the first one of equals.
-    fn choose(&self, state: State<N>) -> (Afterstate<N>, f32, f32) {
+    fn choose(&mut self, state: State<N>) -> (Afterstate<N>, f32, f32) {
         let slides = state.slides();
         let mut best: Option<(Afterstate<N>, f32, f32)> = None;
         for (_, slide) in slides.iter() {
@@ -118,31 +120,69 @@ impl<const N: usize> Naive<N> {
     /// Eq. 3 for every tuple and image: the weights that an afterstate reads.
     fn features(&self, afterstate: Afterstate<N>) -> Vec<Feature> {
         let c = self.spec.tile_values as u64;
+        let first = self.stage(afterstate) * self.spec.tables_per_stage();
         let symmetries = if self.spec.symmetric { &Symmetry::ALL[..] } else { &Symmetry::ALL[..1] };
         let mut features = Vec::new();
         for (i, tuple) in self.spec.tuples.as_slice().iter().enumerate() {
             for &symmetry in symmetries {
                 let image = tuple.image(symmetry, N);
                 let digit = |&cell: &u8| u64::from(afterstate.board().exponent(cell.into())).min(c - 1);
-                features.push((i, image.cells().iter().rev().fold(0, |index, cell| index * c + digit(cell))));
+                features.push((
+                    first + i,
+                    image.cells().iter().rev().fold(0, |index, cell| index * c + digit(cell)),
+                ));
             }
         }
         features
     }
 
-    /// V(s'): sixteen sums side by side, then the two halves, then ((0+4)+(2+6)) + ((1+5)+(3+7)).
-    fn value(&self, afterstate: Afterstate<N>) -> f32 {
+    fn stage(&self, afterstate: Afterstate<N>) -> usize {
+        self.spec.stages.of(&afterstate.board().bytes())
+    }
+
+    /// V(s'): sixteen sums side by side, then the two halves, then ((0+4)+(2+6)) + ((1+5)+(3+7)), on top of
+    /// the initial value. A weight that is 0 is first promoted (V.D.2, lines 26 and 27).
+    fn value(&mut self, afterstate: Afterstate<N>) -> f32 {
         let mut sums = [0.0f32; 16];
-        for (i, feature) in self.features(afterstate).iter().enumerate() {
-            sums[i % 16] += self.v.get(feature).unwrap_or(&0.0);
+        for (i, (table, index)) in self.features(afterstate).into_iter().enumerate() {
+            let v = self.v.get(&(table, index)).copied().unwrap_or(0.0);
+            if self.spec.promotion && v == 0.0 && self.stage(afterstate) > 0 {
+                let before = self.v.get(&(table - self.spec.tables_per_stage(), index)).copied();
+                self.v.insert((table, index), before.unwrap_or(0.0));
+            }
+            sums[i % 16] += self.v.get(&(table, index)).unwrap_or(&0.0);
         }
         let s: [f32; 8] = std::array::from_fn(|i| sums[i] + sums[i + 8]);
-        ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+        self.spec.initial(self.stage(afterstate))
+            + (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])))
+    }
+
+    /// Table 1 of Mahmood et al. 2012; h is kept in `e`, v in `a`.
+    fn autostep(&mut self, features: &[Feature], mu: f32, tau: f32, alpha: f32, delta: f32) {
+        for &feature in features {
+            let (h, v) = (*self.e.entry(feature).or_default(), self.a.entry(feature).or_default());
+            let alpha = self.alpha.entry(feature).or_insert(alpha);
+            *v = (delta * h).abs().max(*v + tau * *alpha * ((delta * h).abs() - *v));
+            if *v != 0.0 {
+                *alpha *= (mu * (delta * h) / *v).exp();
+            }
+        }
+        let m = features.iter().map(|feature| self.alpha[feature]).sum::<f32>().max(1.0);
+        for feature in features {
+            let alpha = self.alpha.get_mut(feature).expect("just set");
+            *alpha /= m;
+            *self.v.entry(*feature).or_default() += *alpha * delta;
+            let h = self.e.get_mut(feature).expect("just set");
+            *h = *h * (1.0 - *alpha) + *alpha * delta;
+        }
     }
 
     /// Algorithm 1, line 33; Algorithm 2, lines 5–8; Algorithm 4, lines 4–7.
     fn update(&mut self, afterstate: Afterstate<N>, step: f32, error: f32) {
-        let step = self.settings.step_size.rate() / self.spec.active_features() as f32 * step;
+        if let StepSizeSpec::Autostep { mu, tau, alpha } = self.settings.step_size {
+            return self.autostep(&self.features(afterstate), mu, tau, alpha, step);
+        }
+        let step = self.settings.step_size.rate(0.0, 1.0) / self.spec.active_features() as f32 * step;
         for feature in self.features(afterstate) {
             let v = self.v.entry(feature).or_default();
             if matches!(self.settings.step_size, StepSizeSpec::Fixed { .. }) {
@@ -208,7 +248,7 @@ impl<const N: usize> Naive<N> {
     }
 
     /// δₜ = `ahead` − V(s'ₜ).
-    fn error(&self, episode: &mut Episode<N>, ahead: f32) {
+    fn error(&mut self, episode: &mut Episode<N>, ahead: f32) {
         let last = *episode.afterstates.last().expect("an afterstate");
         episode.deltas.push(ahead - self.value(last));
     }

@@ -123,11 +123,16 @@ fn spec_of(metadata: &BTreeMap<String, String>) -> Result<NetworkSpec, Problem> 
     Ok(spec)
 }
 
-/// Checks that there is a tensor V of the right length for every table, E and A for all or for none,
-/// and no other. Returns whether there are E and A.
+/// Checks that there is a tensor V of the right length for every table, and the learning state of TC or of
+/// Autostep for all or for none, and no other. Returns whether there are E and A.
 fn check_tables(file: &TensorFile, spec: &NetworkSpec) -> Result<bool, Problem> {
-    let has_coherence = file.names().any(|name| name.starts_with("E."));
-    let kinds = if has_coherence { &["V", "E", "A"][..] } else { &["V"] };
+    let has = |kind: &str| file.names().any(|name| name.starts_with(kind));
+    let (has_coherence, has_autostep) = (has("E."), has("alpha."));
+    let kinds = match (has_coherence, has_autostep) {
+        (true, _) => &["V", "E", "A"][..],
+        (_, true) => &["V", "alpha", "h", "v"],
+        _ => &["V"],
+    };
     let mut expected = BTreeMap::new();
     for table in 0..spec.tables() {
         let name = |kind| (format!("{kind}.{}", spec.table_name(table)), spec.table_len(table));

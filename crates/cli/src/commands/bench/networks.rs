@@ -25,7 +25,7 @@ const MEASURED: f64 = 2.0;
 const SCHOOLING: f64 = 4.0;
 
 const TD: StepSizeSpec = StepSizeSpec::Fixed { alpha: 0.1 };
-const TC: StepSizeSpec = StepSizeSpec::TemporalCoherence { beta: 1.0 };
+const TC: StepSizeSpec = StepSizeSpec::TemporalCoherence { beta: 1.0, reset: 0 };
 
 pub(super) fn train_4x6_td() -> Result<Vec<Figure>, Failure> {
     training("4x6", "TD", TD)
@@ -106,12 +106,10 @@ fn greedy_rate(network: &Network, threads: usize) -> f64 {
 fn touch(network: &Network, trainer: &Trainer<'_>) {
     /// Weights in the smallest page that there is.
     const PAGE: usize = 4096 / size_of::<f32>();
+    let numbers = trainer.numbers();
     for (position, weight) in network.weights().iter().enumerate().step_by(PAGE / 2) {
         weight.store(weight.load(Relaxed), Relaxed);
-        if let Some(coherence) = trainer.temporal_coherence() {
-            let (e, a) = coherence.sums(position);
-            coherence.set_sums(position, e, a);
-        }
+        numbers.iter().for_each(|numbers| numbers.set(position, numbers.get(position)));
     }
 }
 

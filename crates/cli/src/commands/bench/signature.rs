@@ -28,8 +28,8 @@ pub(super) fn signature() -> Result<u32, Failure> {
     let td_0 = TargetSpec::TdLambda(TdLambda { lambda: 0.0, horizon: 0 });
     let delayed = TargetSpec::DelayedTdLambda(DelayedTdLambda { lambda: 0.5, horizon: 3 });
     training(&mut hash, td_0, StepSizeSpec::Fixed { alpha: 0.1 })?;
-    training(&mut hash, td_0, StepSizeSpec::TemporalCoherence { beta: 1.0 })?;
-    training(&mut hash, delayed, StepSizeSpec::TemporalCoherence { beta: 1.0 })?;
+    training(&mut hash, td_0, StepSizeSpec::TemporalCoherence { beta: 1.0, reset: 0 })?;
+    training(&mut hash, delayed, StepSizeSpec::TemporalCoherence { beta: 1.0, reset: 0 })?;
     Ok((hash.0 >> 32) as u32)
 }
 

@@ -1,0 +1,110 @@
+//! Autostep: Mahmood et al. 2012, "Tuning-free step-size adaptation", as in jaskowski-2016, V.B.2.
+//!
+//! Every weight has a step size αᵢ that grows while successive changes of the weight agree. For each
+//! active weight, with its memory hᵢ of recent changes and the scale vᵢ of its correlations δ·hᵢ:
+//!
+//! ```text
+//! vᵢ ← max(|δ·hᵢ|, vᵢ + τ·αᵢ·(|δ·hᵢ| − vᵢ)),  αᵢ ← αᵢ·exp(μ·δ·hᵢ/vᵢ)  (unless vᵢ = 0)
+//! M ← max(Σ αᵢ, 1),  αᵢ ← αᵢ/M,  wᵢ ← wᵢ + αᵢ·δ,  hᵢ ← hᵢ·(1 − αᵢ) + αᵢ·δ
+//! ```
+//!
+//! Differences from the paper:
+//! 1. A weight that occurs several times on a symmetric board goes through this once for each occurrence.
+//! 2. Defined for λ = 0; with another target δ is the step that the target asks for.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use afterstate_network::{Features, Isa, Mapped, MemoryError, View};
+
+use super::{Numbers, StepSize, pack, unpack};
+
+/// Step sizes by Autostep.
+pub struct Autostep {
+    /// μ, the meta-learning rate.
+    mu: f32,
+    /// τ, the rate at which vᵢ forgets.
+    tau: f32,
+    /// The bits of α_init.
+    initial: u32,
+    /// The bits of αᵢ, xor those of α_init, so that zeros are the start.
+    alphas: Mapped<AtomicU32>,
+    /// hᵢ in the lower half of each word, vᵢ in the upper.
+    memory: Mapped<AtomicU64>,
+}
+
+impl Autostep {
+    /// αᵢ = α_init, hᵢ = vᵢ = 0 for every weight.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub fn new(weights: u64, mu: f32, tau: f32, alpha: f32) -> Result<Self, MemoryError> {
+        let (alphas, memory) = (Mapped::zeroed(weights as usize)?, Mapped::zeroed(weights as usize)?);
+        Ok(Autostep { mu, tau, initial: alpha.to_bits(), alphas, memory })
+    }
+
+    fn alpha(&self, position: usize) -> f32 {
+        f32::from_bits(self.alphas.as_slice()[position].load(Relaxed) ^ self.initial)
+    }
+
+    fn set_alpha(&self, position: usize, alpha: f32) {
+        self.alphas.as_slice()[position].store(alpha.to_bits() ^ self.initial, Relaxed);
+    }
+
+    /// h and v.
+    fn memory(&self, position: usize) -> (f32, f32) {
+        unpack(self.memory.as_slice()[position].load(Relaxed))
+    }
+
+    fn set_memory(&self, position: usize, h: f32, v: f32) {
+        self.memory.as_slice()[position].store(pack(h, v), Relaxed);
+    }
+
+    /// αᵢ, hᵢ and vᵢ of every weight, to be kept.
+    pub(crate) fn numbers(&self) -> Vec<Numbers<'_>> {
+        let h = move |p: usize, h: f32| self.set_memory(p, h, self.memory(p).1);
+        let v = move |p: usize, v: f32| self.set_memory(p, self.memory(p).0, v);
+        vec![
+            Numbers::new("alpha", |p| self.alpha(p), |p, alpha| self.set_alpha(p, alpha)),
+            Numbers::new("h", |p| self.memory(p).0, h),
+            Numbers::new("v", |p| self.memory(p).1, v),
+        ]
+    }
+}
+
+impl StepSize for Autostep {
+    #[inline(always)]
+    unsafe fn update<I: Isa>(
+        &self,
+        view: &View<'_>,
+        features: Features<'_>,
+        rate: f32,
+        step: f32,
+        _error: f32,
+    ) {
+        view.for_each_position(features, |position| {
+            let (h, v) = self.memory(position);
+            let (alpha, correlation) = (self.alpha(position), step * h);
+            let v = correlation.abs().max(v + self.tau * alpha * (correlation.abs() - v));
+            let alpha = if v == 0.0 { alpha } else { alpha * (self.mu * correlation / v).exp() };
+            self.set_alpha(position, alpha);
+            self.set_memory(position, h, v);
+        });
+        let mut sum = 0.0;
+        view.for_each_position(features, |position| sum += self.alpha(position));
+        let divisor = sum.max(1.0);
+        view.for_each_position(features, |position| {
+            let alpha = self.alpha(position) / divisor;
+            let change = rate * alpha * step;
+            let weight = &view.weights[position];
+            weight.store((f32::from_bits(weight.load(Relaxed)) + change).to_bits(), Relaxed);
+            let (h, v) = self.memory(position);
+            self.set_alpha(position, alpha);
+            self.set_memory(position, h * (1.0 - alpha) + alpha * step, v);
+        });
+    }
+
+    #[inline(always)]
+    fn state(&self) -> Option<&[AtomicU64]> {
+        Some(self.memory.as_slice())
+    }
+}
