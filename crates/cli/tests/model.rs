@@ -78,3 +78,20 @@ fn bad_files_are_refused() {
     fs::write(&path, "no network").expect("a written file");
     assert!(refused(directory.path(), &["import", "bad", "-o", "c"]).contains("not a network"));
 }
+
+#[test]
+fn fold_and_average_make_models() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name);
+    write_model(&path("a"));
+    assert!(refused(directory.path(), &["fold", "a", "-o", "b"]).contains("nothing to fold"));
+    let tuples = ["0123", "01"].map(|tuple| tuple.parse().expect("a tuple")).into();
+    let spec = NetworkSpec { tuples: Tuples::new(tuples).expect("tuples"), ..NetworkSpec::default() };
+    Network::new(spec).expect("a small network").save(&path("c"), &Default::default()).expect("a model");
+    let text = good(directory.path(), &["fold", "c", "-o", "d"]);
+    assert_eq!(text, "d: 1 tuple, 65,536 weights, folded from 2 tuples, 65,792 weights\n");
+    assert!(refused(directory.path(), &["average", "a", "c", "-o", "e"]).contains("`tuples`"));
+    good(directory.path(), &["average", "a", "a", "-o", "e"]);
+    let table = |name: &str| Network::load(&path(name)).expect("a model").table(1).collect::<Vec<_>>();
+    assert_eq!(table("a"), table("e"), "the mean of equal ones");
+}

@@ -11,7 +11,7 @@ pub(crate) fn weight(tuple: usize, index: u64) -> f32 {
 /// A weight of a table. Where there is promotion, every third one of a later stage has not been accessed.
 fn weight_of(spec: &NetworkSpec, table: usize, index: u64) -> f32 {
     let promoted = spec.promotion && spec.table_id(table).stage > 0;
-    if promoted && index % 3 == 0 { 0.0 } else { weight(table, index) }
+    if promoted && index.is_multiple_of(3) { 0.0 } else { weight(table, index) }
 }
 
 /// The place of an exponent among E, S, the values of a range, and L.

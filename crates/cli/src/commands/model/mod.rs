@@ -1,5 +1,6 @@
 //! `afterstate model`.
 
+mod derived;
 mod info;
 
 use std::{
@@ -20,7 +21,7 @@ use clap::{Args, Subcommand};
 
 use crate::error::Failure;
 
-/// Look at, import and export networks
+/// Look at, import, export, fold and average networks
 ///
 /// Networks are kept in model files: safetensors, which Python reads with one line, with the shape of the
 /// network in the metadata and a checksum for every table.
@@ -35,6 +36,8 @@ enum Action {
     Info(info::Info),
     Import(Import),
     Export(Export),
+    Fold(derived::Fold),
+    Average(derived::Average),
 }
 
 /// Make a model file from a network of TDL2048+ or of Jaśkowski
@@ -75,6 +78,8 @@ impl Model {
             Action::Info(info) => info.run(out),
             Action::Import(import) => import.run(out),
             Action::Export(export) => export.run(out),
+            Action::Fold(fold) => fold.run(out),
+            Action::Average(average) => average.run(out),
         }
     }
 }

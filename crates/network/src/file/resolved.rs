@@ -1,0 +1,30 @@
+//! The tables of a model file with weight promotion resolved: as they are read at play.
+
+use super::{FileError, Floats, safetensors::TensorFile};
+use crate::NetworkSpec;
+
+/// A table in which a weight that was not accessed is that of the stage before.
+#[derive(Clone, Copy)]
+pub(super) struct Resolved<'a> {
+    own: Floats<'a>,
+    before: Option<Floats<'a>>,
+}
+
+impl<'a> Resolved<'a> {
+    /// The table of a network that is in this file.
+    pub(super) fn open(file: &'a TensorFile, spec: &NetworkSpec, table: usize) -> Result<Self, FileError> {
+        let tensor = |table| file.tensor(&format!("V.{}", spec.table_name(table)));
+        let promoted = spec.promotion && spec.table_id(table).stage > 0;
+        let before = promoted.then(|| tensor(table - spec.tables_per_stage())).transpose()?;
+        Ok(Resolved { own: tensor(table)?, before })
+    }
+
+    /// The weight at an index, 0 behind the end.
+    #[inline(always)]
+    pub(super) fn get(self, index: usize) -> f32 {
+        match (self.own.get(index), self.before) {
+            (Some(0.0), Some(before)) => before.get(index).unwrap_or_default(),
+            (weight, _) => weight.unwrap_or_default(),
+        }
+    }
+}
