@@ -5,6 +5,7 @@
 mod networks;
 mod rules;
 mod signature;
+mod techniques;
 
 use std::{
     io::{IsTerminal, Write, stderr},
@@ -23,7 +24,7 @@ use crate::error::Failure;
 /// never on the machine: it changes only when the behaviour does.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    afterstate bench                  everything, in about a minute; training needs 1.5 GiB of memory\n  \
+    afterstate bench                  everything, in about two minutes; training needs 1.5 GiB of memory\n  \
     afterstate bench --only training\n  \
     afterstate bench --json\n  \
     afterstate bench --signature      only the signature, without timing")]
@@ -66,6 +67,8 @@ enum Kind {
     Training,
     /// Moves of greedy play
     Play,
+    /// Training with each technique, beside training without it
+    Techniques,
 }
 
 /// A kind, a name for the progress line, and how to measure.
@@ -79,6 +82,7 @@ const GROUPS: &[Group] = &[
     (Kind::Training, "training, 4x6 TC", networks::train_4x6_tc),
     (Kind::Training, "training, 8x6 TC", networks::train_8x6_tc),
     (Kind::Play, "greedy play", networks::play),
+    (Kind::Techniques, "what techniques cost", techniques::ratios),
 ];
 
 impl Bench {

@@ -138,7 +138,7 @@ fn network(tuples: &str) -> Result<Network, Failure> {
     Network::new(NetworkSpec { tuples, ..NetworkSpec::default() }).map_err(too_large)
 }
 
-fn too_large(error: impl ToString) -> Failure {
+pub(super) fn too_large(error: impl ToString) -> Failure {
     Failure::other(error, "`--only slides --only games` measures what needs no memory")
 }
 
