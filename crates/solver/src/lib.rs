@@ -33,7 +33,7 @@ mod word;
 
 pub use evaluate::{Boards, Evaluation, Settings, evaluate};
 pub use file::SolutionError;
-pub use policy::{Greedy, Policy};
+pub use policy::{Greedy, Policy, Searching};
 pub use regret::{Mistake, Regret};
 pub use solution::Solution;
 pub use solve::Objective;

@@ -1,7 +1,8 @@
 //! Policies: whatever chooses moves.
 
-use afterstate_game::{Move, State};
+use afterstate_game::{Move, Rules, State};
 use afterstate_network::{Isa, Kernel, Level, Network, View, dispatch};
+use afterstate_search::PlayerSpec;
 
 /// Something that chooses a move on every board, always the same one on the same board. Any function
 /// from states to moves is one.
@@ -57,5 +58,23 @@ impl<const N: usize> Kernel for Batch<'_, N> {
             }
             self.moves.push(best);
         }
+    }
+}
+
+/// The player of a network that searches. It must not search by time, which is not always the same.
+pub struct Searching<'a> {
+    /// The network.
+    pub network: &'a Network,
+    /// How it searches.
+    pub search: PlayerSpec,
+    /// The rules that it reckons with.
+    pub rules: Rules,
+}
+
+impl<const N: usize> Policy<N> for Searching<'_> {
+    fn choose(&self, states: &[State<N>], moves: &mut Vec<Move>) {
+        assert_eq!(N, self.network.spec().side, "the board and the network differ in size");
+        let mut player = self.search.player::<_, N>(self.network.view(), self.rules, 1);
+        moves.extend(states.iter().filter_map(|&state| player.advise(state).best()));
     }
 }
