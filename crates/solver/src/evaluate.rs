@@ -7,7 +7,7 @@ use afterstate_game::{Move, Rules, State};
 
 use crate::{
     Objective, Policy, Solution,
-    keys::{self, Batch, Keyed},
+    keys::{self, Batch, Keyed, SHARD_BITS},
     regret::{Losses, Regret},
     space::{starts, tiles},
     threads::{divide, worthwhile},
@@ -159,16 +159,31 @@ pub fn evaluate<const N: usize>(
 }
 
 fn merged(batches: &[Batch<Visit>], threads: usize) -> Vec<Visit> {
-    Batch::gather(batches, threads, |shard| {
-        shard.sort_by_key(|visit| visit.key);
-        shard.dedup_by(|next, visit| {
-            let same = next.key == visit.key;
-            if same {
-                visit.mass.add(next.mass);
-            }
-            same
-        });
-    })
+    Batch::gather(batches, threads, merge)
+}
+
+/// Adds up the visits to the same board, in the order in which they come. A table of positions is quicker
+/// here than sorting.
+fn merge(visits: &mut Vec<Visit>) {
+    const EMPTY: u32 = u32::MAX;
+    let bits = visits.len().max(1).ilog2() + 2;
+    let mut slots = vec![EMPTY; 1 << bits];
+    let mut boards = 0;
+    for i in 0..visits.len() {
+        let visit = visits[i];
+        let mut slot = (visit.key << SHARD_BITS >> (32 - bits.min(32))) as usize;
+        while slots[slot] != EMPTY && visits[slots[slot] as usize].key != visit.key {
+            slot = (slot + 1) % slots.len();
+        }
+        if slots[slot] == EMPTY {
+            slots[slot] = boards as u32;
+            visits[boards] = visit;
+            boards += 1;
+        } else {
+            visits[slots[slot] as usize].mass.add(visit.mass);
+        }
+    }
+    visits.truncate(boards);
 }
 
 impl Totals {

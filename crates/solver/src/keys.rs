@@ -34,7 +34,7 @@ pub(crate) fn word<const N: usize>(key: u32, sum: u32) -> Word<N> {
 }
 
 /// The number of upper bits by which keys are dealt out before they are sorted.
-const SHARD_BITS: u32 = 6;
+pub(crate) const SHARD_BITS: u32 = 6;
 
 /// Keys on their way to a sorted list, dealt out by their upper bits.
 #[derive(Clone)]
@@ -65,8 +65,8 @@ impl<T: Keyed> Batch<T> {
         self.0.iter().all(Vec::is_empty)
     }
 
-    /// Sorts the items of several batches into one list; `merge` sorts one share of them. The
-    /// order in which the batches give items of the same key is kept up to there.
+    /// Joins batches into one list. `merge` is given the items whose keys have the same upper bits, in the
+    /// order of the batches, and leaves what is to stay of them.
     pub(crate) fn gather(batches: &[Self], threads: usize, merge: impl Fn(&mut Vec<T>) + Sync) -> Vec<T> {
         let total: usize = batches.iter().flat_map(|batch| &batch.0).map(Vec::len).sum();
         let threads = worthwhile(threads, total);

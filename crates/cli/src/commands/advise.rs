@@ -14,6 +14,7 @@ use super::{
     eval::parse_search,
     loaded::{Loaded, thread_count},
     model::thousands,
+    solve::Exact,
 };
 use crate::error::Failure;
 
@@ -25,13 +26,17 @@ use crate::error::Failure;
 #[command(after_help = "Examples:\n  \
     afterstate advise 0000/0010/0100/000b --model runs/quick\n  \
     afterstate advise '2 4 8 16  0 0 2 4  0 0 0 2  0 0 0 0' --model runs/quick --search 100ms\n  \
-    afterstate advise 123400010000/0001 --model runs/quick --search 5ply --json")]
+    afterstate advise 123400010000/0001 --model runs/quick --search 5ply --json\n  \
+    afterstate advise 123/012/001 --exact=3x3.solution")]
 pub(crate) struct Advise {
     /// The board: exponents (0000/0010/0100/000b) or, in quotes, face values ('0 2 4 …')
     board: AnyBoard,
     /// The model file, or the directory of a run
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
+    /// The true values, on 3×3 and 2×2: from a file that `afterstate solve -o FILE` has written, or solved now
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with_all = ["model", "search"])]
+    exact: Option<Option<PathBuf>>,
     /// How to look ahead, as for `afterstate eval`
     #[arg(long, default_value = "3ply")]
     search: String,
@@ -45,6 +50,10 @@ pub(crate) struct Advise {
 
 impl Advise {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        if let Some(file) = &self.exact {
+            let (threads, json) = (thread_count(self.threads), self.json);
+            return Exact { file: file.as_deref(), threads, json }.advise(self.board, out);
+        }
         let model = Loaded::open(self.model.as_deref())?;
         match self.board {
             AnyBoard::Four(board) => self.advise(&model, board, out),

@@ -1,5 +1,6 @@
 //! `afterstate solve`.
 
+mod advice;
 mod policy;
 mod report;
 mod work;
@@ -13,7 +14,9 @@ use clap::{Args, ValueEnum};
 use super::loaded::thread_count;
 use crate::error::Failure;
 use report::Solved;
-pub(super) use work::{failure, open, solve};
+use work::{failure, solve};
+
+pub(super) use advice::Exact;
 
 /// Solve the game on a small board: exact values, without playing
 ///

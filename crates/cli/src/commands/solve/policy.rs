@@ -14,7 +14,7 @@ use afterstate_solver::{
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{open, report, work};
+use super::{report, work};
 use crate::{
     commands::{eval::parse_search, loaded::Loaded, model::thousands},
     error::Failure,
@@ -78,7 +78,8 @@ impl PolicyArgs {
     ) -> Result<(), Failure> {
         let start = Instant::now();
         let (rules, network) = (model.rules, &model.network);
-        let optimum = self.regret.then(|| open::<N>(self.solution.as_deref(), rules, threads)).transpose()?;
+        let optimum =
+            self.regret.then(|| work::open::<N>(self.solution.as_deref(), rules, threads)).transpose()?;
         let boards = if self.canonical { Boards::Canonical } else { Boards::All };
         let settings =
             Settings { rules, boards, until: Objective::Score, optimum: optimum.as_ref(), threads };

@@ -12,11 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::error::Failure;
 
 /// Solves the game.
-pub(in crate::commands) fn solve<const N: usize>(
-    objective: Objective,
-    rules: Rules,
-    threads: usize,
-) -> Solution<N> {
+pub(super) fn solve<const N: usize>(objective: Objective, rules: Rules, threads: usize) -> Solution<N> {
     let up = bar::<N>("enumerating");
     let space = Space::enumerate(&rules, threads, |sum| up.set_position(sum.into()));
     up.finish_and_clear();
@@ -28,7 +24,7 @@ pub(in crate::commands) fn solve<const N: usize>(
 }
 
 /// A solution for the score under these rules, from a file if there is one.
-pub(in crate::commands) fn open<const N: usize>(
+pub(super) fn open<const N: usize>(
     file: Option<&Path>,
     rules: Rules,
     threads: usize,
@@ -44,7 +40,7 @@ pub(in crate::commands) fn open<const N: usize>(
 }
 
 /// A bad file is bad input; what happens while writing is not.
-pub(in crate::commands) fn failure(error: SolutionError) -> Failure {
+pub(super) fn failure(error: SolutionError) -> Failure {
     match error {
         SolutionError::Write(error) => crate::commands::model::failure(error),
         SolutionError::Read { .. } => Failure::input(error, "is it the right path, and may you read it?"),
