@@ -51,7 +51,8 @@ fn two_by_two_is_solved() {
         assert!(table.contains(part), "{part} in {table}");
     }
     let goal = json(directory.path(), &["solve", "--board", "2x2", "--goal", "16", "--json"]);
-    assert!(goal["probability"].as_f64() >= object["tiles"]["16"].as_f64(), "{goal}");
+    let chances = goal["probability"].as_f64().zip(object["tiles"]["16"].as_f64());
+    assert!(chances.is_some_and(|(best, by_score)| best > by_score - 1e-9), "{goal}");
 }
 
 /// The mean of 20,000 games is within its confidence interval of the exact value.
