@@ -10,9 +10,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={}", root.display());
     let mut files = Vec::new();
     collect(&root, &mut files)?;
-    files.sort();
+    // Shorter names first, so that table-10 follows table-8.
+    files.sort_by_key(|file| (file.parent().map(Path::to_owned), file.as_os_str().len(), file.clone()));
 
-    let mut code = String::from("/// The shipped recipes as (name, text), sorted by name.\n");
+    let mut code = String::from("/// The shipped recipes as (name, text), folder by folder.\n");
     writeln!(code, "pub(super) const EMBEDDED: &[(&str, &str)] = &[")?;
     for file in files {
         let name = file.strip_prefix(&root)?.with_extension("").to_string_lossy().replace('\\', "/");

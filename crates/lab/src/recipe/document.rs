@@ -1,44 +1,32 @@
-//! A recipe's text as values by dotted key, each with the place that it came from.
+//! The values of a recipe, as its sections read them.
 //!
-//! Sections read their keys from it with defaults and limits. Reading never stops at a problem, so
+//! Sections read their keys with defaults and limits. Reading never stops at a problem, so
 //! that at the end every right key is known and a misspelt one can be told the nearest.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use serde::Deserialize;
-use toml::de::{DeTable, DeValue};
-use toml::{Spanned, Value};
+use toml::Value;
 
 use super::error::{Place, Problem, RecipeError, nearest};
+use super::source::{Entries, Entry, overlay, read_override};
 use super::value::FromToml;
 
 /// The values given in a file and in overrides, and what is wrong with them so far.
 pub(super) struct Document {
     file: String,
-    entries: BTreeMap<String, Entry>,
+    entries: Entries,
     known: BTreeSet<&'static str>,
     problems: Vec<RecipeError>,
 }
 
-struct Entry {
-    value: Value,
-    place: Place,
-}
-
 impl Document {
-    /// Parses a text, then puts each override, `KEY=VALUE`, in the place of the file's value.
-    pub(super) fn parse(file: &str, text: &str, overrides: &[String]) -> Result<Self, RecipeError> {
-        let line = |at: usize| 1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count();
-        let place = |at: usize| Place::Line(file.to_owned(), line(at));
-        let table = DeTable::parse(text).map_err(|error| syntax(error, place))?;
-        let mut entries = BTreeMap::new();
-        for (key, value) in table.into_inner() {
-            let at = key.span().start;
-            insert(&mut entries, key.into_inner().into_owned(), value, at, &place)?;
-        }
+    /// The values of a file, with each override, `KEY=VALUE`, in the place of the file's value.
+    pub(super) fn new(file: &str, mut entries: Entries, overrides: &[String]) -> Result<Self, RecipeError> {
+        let mut above = Entries::new();
         for text in overrides {
-            override_entry(&mut entries, text)?;
+            read_override(&mut above, text)?;
         }
+        overlay(&mut entries, above);
         Ok(Document { file: file.to_owned(), entries, known: BTreeSet::new(), problems: Vec::new() })
     }
 
@@ -76,13 +64,12 @@ impl Document {
         default
     }
 
-    /// The one key that is given of several that exclude each other. An override wins over the file.
+    /// The one key that is given of several that exclude each other. A higher layer wins, as an override over the
+    /// file.
     pub(super) fn one_of(&mut self, keys: &[&'static str]) -> Option<&'static str> {
         self.known.extend(keys);
-        let overridden = keys.iter().any(|key| self.is_override(key));
-        if overridden {
-            self.entries.retain(|key, entry| !keys.contains(&key.as_str()) || entry.place.is_override());
-        }
+        let highest = keys.iter().filter_map(|key| self.layer(key)).max();
+        self.entries.retain(|key, entry| !keys.contains(&key.as_str()) || Some(entry.layer) == highest);
         let mut given = keys.iter().copied().filter(|key| self.entries.contains_key(*key));
         let (first, second) = (given.next(), given.next());
         if let (Some(other), Some(key)) = (first, second) {
@@ -91,11 +78,11 @@ impl Document {
         first
     }
 
-    /// Refuses a key that `decider` leaves without meaning. Where the decider is an override, the
-    /// file's key is dropped instead: the override could not be used otherwise.
+    /// Refuses a key that `decider` leaves without meaning. Where the decider is of a higher layer, the
+    /// key is dropped instead: an override of the decider could not be used otherwise.
     pub(super) fn refuse(&mut self, key: &'static str, decider: &str, reason: &str) {
         self.known.insert(key);
-        if self.is_override(decider) && !self.is_override(key) {
+        if self.layer(decider) > self.layer(key) {
             self.entries.remove(key);
         } else if self.entries.contains_key(key) {
             self.impossible(key, reason);
@@ -142,8 +129,8 @@ impl Document {
         self.known.iter().any(|known| known.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
     }
 
-    fn is_override(&self, key: &str) -> bool {
-        self.entries.get(key).is_some_and(|entry| entry.place.is_override())
+    fn layer(&self, key: &str) -> Option<usize> {
+        self.entries.get(key).map(|entry| entry.layer)
     }
 
     fn blame(&mut self, key: &str, problem: Problem) {
@@ -155,50 +142,6 @@ impl Document {
     }
 }
 
-/// Adds a value under its dotted key, or the values of a table under theirs.
-fn insert(
-    entries: &mut BTreeMap<String, Entry>,
-    key: String,
-    value: Spanned<DeValue>,
-    at: usize,
-    place: &impl Fn(usize) -> Place,
-) -> Result<(), RecipeError> {
-    let span = value.span();
-    match value.into_inner() {
-        // An empty table stays, so that a misspelt section without keys is noticed too.
-        DeValue::Table(table) if !table.is_empty() => {
-            for (inner, value) in table {
-                let at = inner.span().start;
-                insert(entries, format!("{key}.{}", inner.get_ref()), value, at, place)?;
-            }
-        }
-        value => {
-            let deserializer = toml::de::ValueDeserializer::from(Spanned::new(span, value));
-            let value = Value::deserialize(deserializer).map_err(|error| syntax(error, place))?;
-            entries.insert(key, Entry { value, place: place(at) });
-        }
-    }
-    Ok(())
-}
-
 fn is_empty_table(value: &Value) -> bool {
     value.as_table().is_some_and(|table| table.is_empty())
-}
-
-/// Applies an override: its value is TOML, or else a bare word.
-fn override_entry(entries: &mut BTreeMap<String, Entry>, text: &str) -> Result<(), RecipeError> {
-    let place = |_| Place::Override(text.to_owned());
-    let (key, value) = match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => (key.trim(), value.trim()),
-        _ => return Err(RecipeError::Invalid { place: place(0), problem: Problem::NotAnOverride.into() }),
-    };
-    let word = || Spanned::new(0..value.len(), DeValue::String(value.into()));
-    let value = DeValue::parse(value).unwrap_or_else(|_| word());
-    insert(entries, key.to_owned(), value, 0, &place)
-}
-
-fn syntax(error: toml::de::Error, place: impl Fn(usize) -> Place) -> RecipeError {
-    let at = error.span().map_or(0, |span| span.start);
-    let problem = Problem::Syntax(error.message().to_owned());
-    RecipeError::Invalid { place: place(at), problem: problem.into() }
 }

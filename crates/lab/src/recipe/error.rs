@@ -15,6 +15,14 @@ pub enum RecipeError {
         /// The most similar shipped name.
         nearest: Option<String>,
     },
+    /// A table of recipes, of which a row must be named.
+    #[error("{file} is a table of recipes: add the name of a row, {}", rows.iter().map(|row| format!("`/{row}`")).collect::<Vec<_>>().join(", "))]
+    Table {
+        /// The file.
+        file: String,
+        /// The names of its rows.
+        rows: Vec<String>,
+    },
     /// The file exists but cannot be read.
     #[error("cannot read the recipe {path}: {source}")]
     Read {
@@ -45,13 +53,6 @@ pub enum Place {
     Line(String, usize),
     /// In an override, `KEY=VALUE`.
     Override(String),
-}
-
-impl Place {
-    /// Whether the value came from an override.
-    pub fn is_override(&self) -> bool {
-        matches!(self, Place::Override(_))
-    }
 }
 
 impl fmt::Display for Place {

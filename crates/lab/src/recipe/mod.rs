@@ -24,6 +24,7 @@ mod network;
 mod resolve;
 mod running;
 mod shipped;
+mod source;
 mod value;
 
 use std::path::Path;
@@ -37,6 +38,7 @@ pub use learning::{Learning, Order, StepSize, Target};
 pub use network::{Network, Tuples};
 pub use running::{Budget, Checkpoint, Evaluation, Log, Parallel, ParallelMode};
 pub use shipped::{Shipped, shipped};
+use source::Source;
 
 /// An experiment, with every default filled in.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -66,21 +68,38 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// The recipe in a file, or the shipped one of this name, with overrides `KEY=VALUE` applied.
+    /// The recipe in a file, or the shipped one of this name, with overrides `KEY=VALUE` applied. A row of the
+    /// table in `tables/mine.toml` is `tables/mine/ROW`.
     pub fn load(name_or_path: &str, overrides: &[String]) -> Result<Recipe, RecipeError> {
-        let path = Path::new(name_or_path);
-        if !path.is_file() {
+        let (file, row) = match name_or_path.rsplit_once('/') {
+            _ if Path::new(name_or_path).is_file() => (name_or_path.to_owned(), None),
+            Some((table, row)) => (format!("{table}.toml"), Some(row)),
+            None => return Shipped::find(name_or_path)?.recipe(overrides),
+        };
+        if !Path::new(&file).is_file() {
             return Shipped::find(name_or_path)?.recipe(overrides);
         }
-        let read = std::fs::read_to_string(path);
-        let text = read.map_err(|source| RecipeError::Read { path: name_or_path.to_owned(), source })?;
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        Recipe::parse(&name, name_or_path, &text, overrides)
+        let read = std::fs::read_to_string(&file);
+        let text = read.map_err(|source| RecipeError::Read { path: file.clone(), source })?;
+        let name = Path::new(name_or_path).file_stem().unwrap_or_default().to_string_lossy();
+        let name = row.map_or(name.into_owned(), str::to_owned);
+        Recipe::resolve(&name, &file, Source::parse(&file, &text)?, row, overrides)
     }
 
     /// Resolves a recipe's text; `file` is what errors call it, `name` what it is called unless it says.
     pub fn parse(name: &str, file: &str, text: &str, overrides: &[String]) -> Result<Recipe, RecipeError> {
-        let mut doc = Document::parse(file, text, overrides)?;
+        Recipe::resolve(name, file, Source::parse(file, text)?, None, overrides)
+    }
+
+    fn resolve(
+        name: &str,
+        file: &str,
+        source: Source,
+        row: Option<&str>,
+        overrides: &[String],
+    ) -> Result<Recipe, RecipeError> {
+        source.check_row(file, row)?;
+        let mut doc = Document::new(file, source.resolve(row)?, overrides)?;
         let game = Game::read(&mut doc);
         let network = Network::read(&mut doc, game.side);
         let learning = Learning::read(&mut doc);

@@ -1,6 +1,7 @@
 //! `afterstate train`.
 
 mod display;
+mod list;
 
 use std::{
     io::{IsTerminal, Write, stderr},
@@ -9,7 +10,7 @@ use std::{
 };
 
 use afterstate_lab::{
-    recipe::{Recipe, RecipeError, shipped},
+    recipe::{Recipe, RecipeError},
     run::{Directory, Outcome, Plan, Run, RunError},
 };
 use afterstate_network::MemoryError;
@@ -44,10 +45,13 @@ const STOPPED_AT_ONCE: i32 = 130;
     afterstate train quick                                  a good player in about a minute\n  \
     afterstate train quick --resume                         go on after an interruption\n  \
     afterstate train reference/4x6-tc --set budget.episodes=40000 --out runs/tc\n  \
+    afterstate train --list jaskowski-2016                  the experiments of a paper, row by row\n  \
+    afterstate train jaskowski-2016/table-2/tc-0.5 --set budget.actions=3e8\n  \
     afterstate train mine.toml --seed 7 --threads 1\n  \
     afterstate train reference/8x6-tc --dry-run             what it would do, and the memory it takes")]
 pub(crate) struct Train {
-    /// The name of a shipped recipe, a recipe file, or the directory of a run to resume
+    /// The name of a shipped recipe, a recipe file, or the directory of a run to resume; with --list, how the names
+    /// begin that are listed
     #[arg(required_unless_present = "list")]
     recipe: Option<String>,
     /// Change a key of the recipe, such as learning.lambda=0.5; may be given often
@@ -68,8 +72,8 @@ pub(crate) struct Train {
     /// Show the whole recipe, the number of weights and the memory, and stop
     #[arg(long)]
     dry_run: bool,
-    /// List the recipes that come with the program
-    #[arg(long, conflicts_with = "recipe")]
+    /// List the recipes that come with the program, by the papers' tables, with the papers' average scores
+    #[arg(long)]
     list: bool,
     /// Print one JSON object instead
     #[arg(long)]
@@ -78,8 +82,9 @@ pub(crate) struct Train {
 
 impl Train {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let Some(name) = &self.recipe else {
-            return list(self.json, out);
+        let name = match &self.recipe {
+            Some(name) if !self.list => name,
+            begin => return list::list(begin.as_deref().unwrap_or_default(), self.json, out),
         };
         let (directory, recipe) = self.resolve(name).map_err(failure)?;
         let plan = Plan::of(&recipe).map_err(|error| failure(error.into()))?;
@@ -211,22 +216,6 @@ fn dry_run(recipe: &Recipe, plan: &Plan, json: bool, out: &mut dyn Write) -> Res
     Ok(writeln!(out, "# {}", memory(plan))?)
 }
 
-fn list(json: bool, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut entries = Vec::new();
-    for shipped in shipped() {
-        let recipe = shipped.recipe(&[]).map_err(|error| failure(error.into()))?;
-        if json {
-            entries.push(json!({ "name": shipped.name, "description": recipe.description }));
-        } else {
-            writeln!(out, "{:<20} {}", shipped.name, recipe.description)?;
-        }
-    }
-    if json {
-        writeln!(out, "{}", Value::from(entries))?;
-    }
-    Ok(())
-}
-
 fn as_json(directory: &Directory, plan: &Plan, outcome: &Outcome) -> Value {
     let progress = outcome.progress;
     json!({
@@ -267,7 +256,7 @@ fn failure(error: RunError) -> Failure {
             "only budget, evaluation, checkpoint and log may change; `--out DIR` begins another run",
         ),
         RunError::Extended(_) => Failure::input(error, "begin another run, with the larger budget"),
-        RunError::Recipe(RecipeError::NotFound { .. }) => {
+        RunError::Recipe(RecipeError::NotFound { .. } | RecipeError::Table { .. }) => {
             Failure::input(error, "`afterstate train --list` shows the recipes")
         }
         RunError::Recipe(_) | RunError::Spec(_) => {
