@@ -225,11 +225,17 @@ fn shipped_recipes_are_listed() {
     let place = Place::new();
     let text = place.good(&["--list"]);
     let names: Vec<_> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    for name in ["quick", "reference/4x6-td", "reference/4x6-tc", "reference/8x6-tc"] {
+    for name in ["quick", "reference/4x6-td", "jaskowski-2016/table-1/td-0.5-alpha-0.1"] {
         assert!(names.contains(&name), "{text}");
     }
     let list = place.json(&["--list", "--json"]);
-    assert_eq!(list.as_array().expect("a list").len(), names.len());
+    let listed = list.as_array().expect("a list").iter().filter_map(|entry| entry["name"].as_str());
+    assert!(listed.clone().count() > 50 && listed.clone().all(|name| names.contains(&name)), "{list}");
+    let part = place.good(&["--list", "guei-2021/table-6"]);
+    assert!(part.contains("Table VI") && part.contains("370,907"), "{part}");
+    assert_eq!(part.matches("guei-2021/table-6/p-tc-").count(), 6);
+    assert!(!part.contains("quick") && !part.contains("table-5"), "{part}");
+    assert!(place.refused(&["--list", "guei-2020"]).contains("`guei-2020`"));
 }
 
 #[test]
