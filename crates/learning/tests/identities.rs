@@ -4,7 +4,7 @@ mod common;
 
 use afterstate_game::Afterstate;
 use afterstate_learning::{Budget, Parallel, Settings, StepSizeSpec, TargetSpec, Trainer};
-use afterstate_network::{Level, Network, NetworkSpec};
+use afterstate_network::{Level, Network, NetworkSpec, ValueRanges};
 use common::{FIXED, TARGETS, TC, TD_0, bits, delayed, n_step, settings, spec, td_lambda, trained};
 
 const BUDGET: Budget = Budget::Actions(20_000);
@@ -196,4 +196,73 @@ fn a_reset_is_tc_that_starts_anew() {
     let whole = trained(&spec, &settings(TD_0, reset, Budget::Actions(10_000)));
     assert!(bits(&whole) == bits(&trained_twice(&spec, TC, TC, 5_000)));
     assert!(bits(&whole) != bits(&trained(&spec, &settings(TD_0, TC, Budget::Actions(10_000)))));
+}
+
+/// The weights of the first stage after training, and whether all others are still 0.
+fn first_stage(spec: &NetworkSpec, step_size: StepSizeSpec) -> (Vec<u32>, bool) {
+    let mut weights = bits(&trained(spec, &settings(td_lambda(0.5, 3), step_size, BUDGET)));
+    let later = weights.split_off(weights.len() / spec.stages.count());
+    (weights, later.iter().all(|&weight| weight == 0))
+}
+
+#[test]
+fn stages_that_are_never_entered_are_of_no_consequence() {
+    for step_size in [FIXED, TC] {
+        let unstaged = network_spec();
+        let learned = first_stage(&unstaged, step_size).0;
+        assert!(learned.iter().any(|&weight| weight != 0), "it has learned");
+        let one = NetworkSpec { stages: "1".parse().expect("stages"), ..unstaged.clone() };
+        assert!(first_stage(&one, step_size) == (learned.clone(), true), "one stage");
+        for (stages, promotion) in [("32768", false), ("32768", true), ("2^2", false), ("2^2-carried", true)]
+        {
+            let stages = stages.parse().expect("stages");
+            let staged = NetworkSpec { stages, promotion, ..unstaged.clone() };
+            assert!(first_stage(&staged, step_size) == (learned.clone(), true), "{staged:?}");
+        }
+        // 256 is reached in most games.
+        let entered = NetworkSpec { stages: "256".parse().expect("stages"), ..unstaged };
+        assert!(!first_stage(&entered, step_size).1, "stages that are entered learn");
+    }
+}
+
+#[test]
+fn one_value_range_is_the_plain_encoding() {
+    for tile_values in [12, 16] {
+        let plain = spec(4, "0123 4567 0145", tile_values, true);
+        let ranges = ValueRanges::parse(&format!("1-{}", tile_values - 1), tile_values).expect("a range");
+        let split = NetworkSpec { ranges: Some(ranges), ..plain.clone() };
+        for step_size in [FIXED, TC] {
+            assert!(first_stage(&plain, step_size) == first_stage(&split, step_size), "c = {tile_values}");
+        }
+    }
+}
+
+#[test]
+fn an_initial_value_of_0_is_none() {
+    let stages = "256".parse().expect("stages");
+    let none = NetworkSpec { stages, ..network_spec() };
+    let zero = NetworkSpec { initial: vec![0.0, 0.0], ..none.clone() };
+    let optimistic = NetworkSpec { initial: vec![0.0, 5000.0], ..none.clone() };
+    let learned = |spec| bits(&trained(spec, &settings(TD_0, TC, BUDGET)));
+    assert!(learned(&none) == learned(&zero));
+    assert!(learned(&none) != learned(&optimistic), "another value is not");
+}
+
+#[test]
+fn an_untouched_optimistic_network_is_v_init_everywhere() {
+    let stages = "16384".parse().expect("stages");
+    let spec = NetworkSpec { stages, initial: vec![320_000.0, 160_000.0], ..network_spec() };
+    let network = Network::new(spec.clone()).expect("a small network");
+    let value =
+        |network: &Network, board: &str| network.value(board.parse::<Afterstate<4>>().expect("a board"));
+    for board in ["0000/0000/0000/0000", "1234/5678/9abc/d123", "0000/0110/0000/0000"] {
+        assert_eq!(value(&network, board), 320_000.0);
+    }
+    for board in ["e000/0000/0000/0000", "0e2d/0000/fedc/ba98", "g000/0000/0000/0000"] {
+        assert_eq!(value(&network, board), 160_000.0);
+    }
+    // Learning brings down what it meets.
+    let network = trained(&spec, &settings(TD_0, TC, BUDGET));
+    assert!(value(&network, "1000/1000/0000/0000") < 320_000.0);
+    assert_eq!(value(&network, "e000/0000/0000/0000"), 160_000.0, "a stage that was never entered");
 }
