@@ -4,6 +4,7 @@
 
 mod networks;
 mod rules;
+mod search;
 mod signature;
 mod techniques;
 
@@ -19,7 +20,7 @@ use crate::error::Failure;
 
 /// Measure this machine's speed, and print the signature of the program's behaviour
 ///
-/// Speeds of the rules are medians of several rounds on one thread; those of training and greedy play are of a few
+/// Speeds of the rules are medians of several rounds on one thread; those of training, greedy play and search are of a few
 /// seconds each, on one thread and on all. The signature is a number that depends on what the program computes,
 /// never on the machine: it changes only when the behaviour does.
 #[derive(Args)]
@@ -69,6 +70,8 @@ enum Kind {
     Play,
     /// Training with each technique, beside training without it
     Techniques,
+    /// Moves of expectimax search
+    Search,
 }
 
 /// A kind, a name for the progress line, and how to measure.
@@ -83,6 +86,7 @@ const GROUPS: &[Group] = &[
     (Kind::Training, "training, 8x6 TC", networks::train_8x6_tc),
     (Kind::Play, "greedy play", networks::play),
     (Kind::Techniques, "what techniques cost", techniques::ratios),
+    (Kind::Search, "search", search::search),
 ];
 
 impl Bench {
@@ -134,7 +138,8 @@ impl Figure {
             Unit::Ratio => format!("{:.3}   ", self.value),
             Unit::PerSecond if self.value >= 1e7 => format!("{:.1} M/s", self.value / 1e6),
             Unit::PerSecond if self.value >= 1e6 => format!("{:.2} M/s", self.value / 1e6),
-            Unit::PerSecond => format!("{:.1} k/s", self.value / 1e3),
+            Unit::PerSecond if self.value >= 1e3 => format!("{:.1} k/s", self.value / 1e3),
+            Unit::PerSecond => format!("{:.0}   /s", self.value),
         }
     }
 }

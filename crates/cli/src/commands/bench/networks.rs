@@ -41,14 +41,19 @@ pub(super) fn train_8x6_tc() -> Result<Vec<Figure>, Failure> {
 
 /// Greedy play by one thread and by all.
 pub(super) fn play() -> Result<Vec<Figure>, Failure> {
-    let network = network("4x6")?;
-    let mut trainer = trainer(&network, TC, all_threads(), Parallel::LockFree, SCHOOLING)?;
-    trainer.run(|_, _| true);
+    let network = schooled()?;
     let figure = |threads: usize, key| {
         let label = format!("greedy moves, 4x6, {}", threads_text(threads));
         Figure::new(key, label, greedy_rate(&network, threads), Unit::PerSecond)
     };
     Ok(vec![figure(1, "play_4x6_one_thread"), figure(all_threads(), "play_4x6_all_threads")])
+}
+
+/// A network that has been trained for some seconds.
+pub(super) fn schooled() -> Result<Network, Failure> {
+    let network = network("4x6")?;
+    trainer(&network, TC, all_threads(), Parallel::LockFree, SCHOOLING)?.run(|_, _| true);
+    Ok(network)
 }
 
 /// Training by one thread, and by all in both ways of sharing the weights.

@@ -6,6 +6,7 @@ mod session;
 
 use std::{
     io::{self, IsTerminal, Write, stdin, stdout},
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -13,23 +14,37 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use afterstate_game::Rules;
+use afterstate_search::{Player, PlayerSpec};
 use clap::{Args, ValueEnum};
-use ratatui::{DefaultTerminal, crossterm::event};
+use ratatui::{
+    DefaultTerminal,
+    crossterm::event::{self, Event},
+};
 
+use super::{
+    eval::parse_search,
+    loaded::{Loaded, thread_count},
+};
 use crate::error::Failure;
 use keys::Action;
-use session::Session;
+use session::{Helper, Session};
 
 /// Play 2048 in the terminal
 ///
 /// Arrow keys, WASD or the vim keys HJKL slide the tiles; U takes moves back, as many as you like; N
 /// starts the next game; Q, Esc or Ctrl-C leaves. Every game has a number: the same number and the same
 /// moves give the same tiles, also after a move is taken back.
+///
+/// With a model, H says what each move is worth (in the place of vim's left), and P or the space bar lets the
+/// model play until it is pressed again.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate play                   a new game\n  \
     afterstate play --game 7          game 7, the same for everyone\n  \
-    afterstate play --board 3x3       on the small board")]
+    afterstate play --board 3x3       on the small board\n  \
+    afterstate play --model runs/quick                       with hints\n  \
+    afterstate play --model runs/quick --watch --search 2ply")]
 pub(crate) struct Play {
     /// The number of the game; without it, one is picked
     #[arg(long, value_name = "N")]
@@ -37,9 +52,18 @@ pub(crate) struct Play {
     /// The seed of the numbered games
     #[arg(long, value_name = "S", default_value_t = DEFAULT_SEED)]
     seed: u64,
-    /// The size of the board
-    #[arg(long, value_enum, default_value_t = Size::Four)]
+    /// The size of the board; with a model, the model's
+    #[arg(long, value_enum, default_value_t = Size::Four, conflicts_with = "model")]
     board: Size,
+    /// The model that helps: a file, or the directory of a run
+    #[arg(long, value_name = "MODEL")]
+    model: Option<PathBuf>,
+    /// How the model looks ahead, as for `afterstate eval`
+    #[arg(long, default_value = "3ply", requires = "model")]
+    search: String,
+    /// Let the model play
+    #[arg(long, requires = "model")]
+    watch: bool,
 }
 
 const DEFAULT_SEED: u64 = 1;
@@ -62,16 +86,28 @@ impl Play {
                 return Err(Failure::input(message, "run `afterstate play` without pipes or redirections"));
             }
         }
-        match self.board {
-            Size::Four => self.play::<4>(out),
-            Size::Three => self.play::<3>(out),
-            Size::Two => self.play::<2>(out),
+        let search = parse_search(&self.search)?;
+        let model = self.model.as_deref().map(|model| Loaded::open(Some(model))).transpose()?;
+        match model.as_ref().map_or(self.board.side(), Loaded::side) {
+            4 => self.play::<4>(model.as_ref(), search, out),
+            3 => self.play::<3>(model.as_ref(), search, out),
+            _ => self.play::<2>(model.as_ref(), search, out),
         }
     }
 
-    fn play<const N: usize>(&self, out: &mut dyn Write) -> Result<(), Failure> {
+    fn play<const N: usize>(
+        &self,
+        model: Option<&Loaded>,
+        search: PlayerSpec,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
         let mut session = Session::<N>::new(self.seed, self.game.unwrap_or_else(some_number));
-        let end = in_terminal(|terminal, stop| converse(&mut session, terminal, stop))?;
+        let mut player =
+            model.map(|model| search.player(model.network.view(), Rules::default(), thread_count(0)));
+        if player.is_some() {
+            session = session.with_helper(if self.watch { Helper::Plays } else { Helper::Waits });
+        }
+        let end = in_terminal(|terminal, stop| converse(&mut session, &mut player, terminal, stop))?;
         let replay = self.replay_command(session.number());
         writeln!(out, "{}. Play it again: {replay}", session.result())?;
         match end {
@@ -88,7 +124,20 @@ impl Play {
         if let Some(size) = self.board.to_possible_value().filter(|_| self.board != Size::Four) {
             command += &format!(" --board {}", size.get_name());
         }
+        if let Some(model) = &self.model {
+            command += &format!(" --model {} --search {}", model.display(), self.search);
+        }
         command
+    }
+}
+
+impl Size {
+    fn side(self) -> usize {
+        match self {
+            Size::Four => 4,
+            Size::Three => 3,
+            Size::Two => 2,
+        }
     }
 }
 
@@ -107,23 +156,48 @@ enum End {
 /// Shows the game and does what the keys say, until the player leaves or a signal comes.
 fn converse<const N: usize>(
     session: &mut Session<N>,
+    player: &mut Option<Box<dyn Player<N> + '_>>,
     terminal: &mut DefaultTerminal,
     stop: &AtomicBool,
 ) -> io::Result<End> {
-    const SIGNAL_CHECK: Duration = Duration::from_millis(100);
     loop {
         terminal.draw(|frame| screen::draw(session, frame))?;
-        while !event::poll(SIGNAL_CHECK)? {
+        let Some(event) = next_event(session, stop)? else {
             if stop.load(Ordering::Relaxed) {
                 return Ok(End::Signal);
             }
-        }
-        match keys::action(&event::read()?) {
+            if let Some(a) = player.as_mut().and_then(|player| player.advise(session.game().state()).best()) {
+                session.slide(a);
+            }
+            continue;
+        };
+        match keys::action(&event, player.is_some()) {
             Some(Action::Slide(a)) => session.slide(a),
             Some(Action::Undo) => session.undo(),
             Some(Action::New) => session.next_game(),
+            Some(Action::Auto) => session.toggle_helper(),
+            Some(Action::Hint) => {
+                if let Some(player) = player {
+                    session.hint(&player.advise(session.game().state()));
+                }
+            }
             Some(Action::Quit) => return Ok(End::Quit),
             None => {}
+        }
+    }
+}
+
+/// Waits for an event; `None` when a signal has come, or it is the model's turn.
+fn next_event<const N: usize>(session: &Session<N>, stop: &AtomicBool) -> io::Result<Option<Event>> {
+    /// The time between two looks for a signal, which is also the pace of the model.
+    const PAUSE: Duration = Duration::from_millis(100);
+    let model_plays = session.helper() == Some(Helper::Plays) && !session.game().state().is_terminal();
+    loop {
+        if event::poll(PAUSE)? {
+            return event::read().map(Some);
+        }
+        if model_plays || stop.load(Ordering::Relaxed) {
+            return Ok(None);
         }
     }
 }

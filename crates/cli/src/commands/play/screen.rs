@@ -9,7 +9,7 @@ use ratatui::{
     widgets::{Block, Paragraph},
 };
 
-use super::session::Session;
+use super::session::{Helper, Session};
 
 /// The lines above and below the board.
 const HEADER: u16 = 2;
@@ -86,9 +86,11 @@ fn header_text<const N: usize>(session: &Session<N>) -> Paragraph<'static> {
 
 fn footer_text<const N: usize>(session: &Session<N>) -> Paragraph<'static> {
     let over = session.game().state().is_terminal();
-    let (news, keys) = match over {
-        true => ("Game over: no move is left.", "n next game   u take back   q leave"),
-        false => (session.notice(), "arrows/wasd/hjkl  u take back  n new  q leave"),
+    let (news, keys) = match (over, session.helper()) {
+        (true, _) => ("Game over: no move is left.", "n next game   u take back   q leave"),
+        (_, None) => (session.notice(), "arrows/wasd/hjkl  u take back  n new  q leave"),
+        (_, Some(Helper::Waits)) => (session.notice(), "arrows/wasd  h hint  p auto  u back  n new  q"),
+        (_, Some(Helper::Plays)) => (session.notice(), "the model plays   p stop it   n new   q leave"),
     };
     let news = if news.is_empty() { format!("game {}", session.number()) } else { news.into() };
     let news = Line::styled(news, if over { Modifier::BOLD } else { Modifier::empty() });
@@ -143,6 +145,14 @@ mod tests {
         }
         for (width, height) in [(1, 1), (5, 1), (1, 50)] {
             picture(&session, width, height);
+        }
+    }
+
+    #[test]
+    fn a_helper_is_offered() {
+        for (helper, keys) in [(Helper::Waits, "h hint  p auto"), (Helper::Plays, "p stop it")] {
+            let text = picture(&Session::<4>::new(1, 7).with_helper(helper), 46, 9);
+            assert!(text.contains(keys) && text.contains("q"), "{text}");
         }
     }
 

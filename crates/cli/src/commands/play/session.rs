@@ -1,6 +1,7 @@
 //! A player's session: the present game, and everything that can be taken back.
 
 use afterstate_game::{Game, Move, Rules};
+use afterstate_search::Advice;
 
 /// A game and its number.
 #[derive(Clone)]
@@ -15,13 +16,55 @@ pub(super) struct Session<const N: usize> {
     seed: u64,
     now: Position<N>,
     past: Vec<Position<N>>,
-    notice: &'static str,
+    notice: String,
+    /// Whether a model helps, and whether it plays.
+    helper: Option<Helper>,
+}
+
+/// What a model does in a session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Helper {
+    Waits,
+    Plays,
 }
 
 impl<const N: usize> Session<N> {
     pub(super) fn new(seed: u64, number: u64) -> Self {
         let game = Game::new(Rules::default(), seed, number);
-        Session { seed, now: Position { number, game }, past: Vec::new(), notice: "" }
+        Session {
+            seed,
+            now: Position { number, game },
+            past: Vec::new(),
+            notice: String::new(),
+            helper: None,
+        }
+    }
+
+    /// A session with a model that helps.
+    pub(super) fn with_helper(self, helper: Helper) -> Self {
+        Session { helper: Some(helper), ..self }
+    }
+
+    pub(super) fn helper(&self) -> Option<Helper> {
+        self.helper
+    }
+
+    /// Lets the model play, or stops it.
+    pub(super) fn toggle_helper(&mut self) {
+        self.helper = self.helper.map(|helper| match helper {
+            Helper::Waits => Helper::Plays,
+            Helper::Plays => Helper::Waits,
+        });
+        self.notice.clear();
+    }
+
+    /// Shows what the moves are worth.
+    pub(super) fn hint(&mut self, advice: &Advice) {
+        let mut moves: Vec<_> =
+            Move::ALL.into_iter().filter_map(|a| Some((a, advice.values[a as usize]?))).collect();
+        moves.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let texts: Vec<_> = moves.iter().map(|(a, value)| format!("{a} {value:.0}")).collect();
+        self.notice = texts.join("  ");
     }
 
     pub(super) fn number(&self) -> u64 {
@@ -32,18 +75,18 @@ impl<const N: usize> Session<N> {
         &self.now.game
     }
 
-    /// What the last key could not do; empty when it did something.
-    pub(super) fn notice(&self) -> &'static str {
-        self.notice
+    /// What the last key could not do, or a hint; empty otherwise.
+    pub(super) fn notice(&self) -> &str {
+        &self.notice
     }
 
     pub(super) fn slide(&mut self, a: Move) {
         let before = self.now.clone();
         if self.now.game.play(a).is_some() {
             self.past.push(before);
-            self.notice = "";
+            self.notice.clear();
         } else if !self.game().state().is_terminal() {
-            self.notice = "nothing moves that way";
+            self.notice = "nothing moves that way".into();
         }
     }
 
@@ -52,9 +95,9 @@ impl<const N: usize> Session<N> {
         match self.past.pop() {
             Some(position) => {
                 self.now = position;
-                self.notice = "";
+                self.notice.clear();
             }
-            None => self.notice = "nothing to take back",
+            None => self.notice = "nothing to take back".into(),
         }
     }
 
@@ -63,7 +106,7 @@ impl<const N: usize> Session<N> {
         let number = self.now.number.wrapping_add(1);
         let next = Position { number, game: Game::new(Rules::default(), self.seed, number) };
         self.past.push(std::mem::replace(&mut self.now, next));
-        self.notice = "";
+        self.notice.clear();
     }
 
     /// The game so far in one sentence.
@@ -108,6 +151,18 @@ mod tests {
         assert_eq!((session.number(), session.game().moves()), (8, 0));
         session.undo();
         assert_eq!((session.number(), Some(session.game().state().to_string())), (7, last));
+    }
+
+    #[test]
+    fn hints_name_the_best_move_first_and_last_until_the_next_move() {
+        let mut session = Session::<4>::new(1, 7).with_helper(Helper::Waits);
+        let values = [Some(1.0), None, Some(20_000.4), Some(3.0)];
+        session.hint(&Advice { values, plies: 1, evaluated: 0, time: Default::default() });
+        assert_eq!(session.notice(), "down 20000  left 3  up 1");
+        go_on(&mut session, 1);
+        assert_eq!(session.notice(), "");
+        session.toggle_helper();
+        assert_eq!(session.helper(), Some(Helper::Plays));
     }
 
     #[test]
