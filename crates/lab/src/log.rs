@@ -43,12 +43,13 @@ impl LogError {
     }
 }
 
-/// A report of training. Rates and scores are of the time since the line before.
+/// A report of training. Rates and scores are of the time since the line before; games are episodes that were
+/// played from the beginning.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LogLine {
     /// The moves made so far.
     pub actions: u64,
-    /// The games finished so far.
+    /// The episodes finished so far, wherever they began.
     pub episodes: u64,
     /// The seconds of training so far, evaluations and interruptions left out.
     pub seconds: f64,

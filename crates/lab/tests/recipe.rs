@@ -114,6 +114,9 @@ order = "forward"
 step_size = "fixed"
 alpha = 0.1
 
+[start]
+kind = "fresh"
+
 [parallel]
 threads = 0
 mode = "private-hot"

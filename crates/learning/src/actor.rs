@@ -1,11 +1,12 @@
 //! An actor: one game of self-play after another, each learning as it goes.
 
-use afterstate_game::{Board, GameRng, Rules, State};
+use afterstate_game::{Board, GameRng, Rules, State, game_rng};
 use afterstate_network::{Finished, GreedyGame, Isa, Network, View};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Learner,
+    start::{Memory, MemoryState, Starts},
     step_size::StepSize,
     target::{Target, Trace},
 };
@@ -16,6 +17,7 @@ use crate::{
 pub(crate) struct Actor<const N: usize> {
     game: GreedyGame<N>,
     trace: Trace,
+    memory: Memory<N>,
     /// Whether there is a game to play; there is none once the budget has no more episodes.
     pub(crate) playing: bool,
 }
@@ -31,14 +33,28 @@ impl<const N: usize> Actor<N> {
         rules: &Rules,
         target: T,
         seed: u64,
+        starts: &Starts<N>,
         game: Option<u64>,
     ) -> Self {
-        Actor {
-            game: GreedyGame::new(network, rules, seed, game.unwrap_or(0)),
+        let mut actor = Actor {
+            game: GreedyGame::new(network, rules, seed, 0),
             trace: target.trace(network),
+            memory: Memory::new(),
+            playing: true,
+        };
+        actor.begin(rules, seed, starts, game);
+        actor
+    }
 
-            playing: game.is_some(),
-        }
+    /// Begins the episode with this number, if there is one.
+    fn begin(&mut self, rules: &Rules, seed: u64, starts: &Starts<N>, game: Option<u64>) {
+        self.playing = game.is_some();
+        let Some(game) = game else { return self.memory.clear() };
+        let mut rng = game_rng(seed, game);
+        let state = starts.next(&mut self.memory, &mut rng);
+        let state = state.unwrap_or_else(|| rules.initial_state(&mut rng));
+        starts.begin(&mut self.memory, state);
+        self.game.restart_at(game, rng, state);
     }
 
     /// Evaluates the moves of the present state.
@@ -81,7 +97,15 @@ impl<const N: usize> Actor<N> {
         self.game.is_over()
     }
 
-    /// Ends the episode and starts the next one.
+    /// Shows the state that the game has come to.
+    #[inline(always)]
+    pub(crate) fn watch(&mut self, starts: &Starts<N>) {
+        if !self.game.is_over() {
+            starts.watch(&mut self.memory, self.game.state);
+        }
+    }
+
+    /// Ends the episode and starts the next one; what has ended is given only if it was a whole game.
     ///
     /// # Safety
     /// Inside a kernel only.
@@ -92,15 +116,13 @@ impl<const N: usize> Actor<N> {
         seed: u64,
         target: &T,
         learner: &Learner<'_, S>,
+        starts: &Starts<N>,
         numbers: &mut impl Numbers,
-    ) -> Finished {
+    ) -> Option<Finished> {
         // SAFETY: inside a kernel, as the caller.
         unsafe { target.finish::<I, S>(&mut self.trace, learner) };
-        let finished = self.game.finished();
-        match numbers.next() {
-            Some(game) => self.game.restart(rules, seed, game),
-            None => self.playing = false,
-        }
+        let finished = self.memory.fresh.then(|| self.game.finished());
+        self.begin(rules, seed, starts, numbers.next());
         finished
     }
 }
@@ -117,6 +139,8 @@ pub struct ActorState {
     score: u64,
     moves: u64,
     playing: bool,
+    #[serde(default)]
+    start: MemoryState,
     /// The trace: boards, and the bits of their numbers.
     trace: Vec<([u8; 16], u32)>,
     trace_len: usize,
@@ -132,13 +156,19 @@ impl<const N: usize> Actor<N> {
             score: self.game.score,
             moves: self.game.moves,
             playing: self.playing,
+            start: self.memory.state(),
             trace: entries.into_iter().map(|(board, number)| (board, number.to_bits())).collect(),
             trace_len,
         }
     }
 
     /// Takes up an actor where it was; `None` when the state makes no sense.
-    pub(crate) fn restore<T: Target>(network: &Network, target: T, state: &ActorState) -> Option<Self> {
+    pub(crate) fn restore<T: Target>(
+        network: &Network,
+        target: T,
+        starts: &Starts<N>,
+        state: &ActorState,
+    ) -> Option<Self> {
         let board = |bytes: &[u8; 16]| -> Option<Board<N>> {
             let outside = (0..16).any(|i| (i / 4 >= N || i % 4 >= N) && bytes[i] != 0);
             let cells: Vec<u8> = (0..N * N).map(|cell| bytes[cell / N * 4 + cell % N]).collect();
@@ -155,9 +185,11 @@ impl<const N: usize> Actor<N> {
         if counters.iter().any(|&counter| counter > MOST) || (state.playing && position.is_terminal()) {
             return None;
         }
+        let present = state.playing.then_some(position);
+        let memory = starts.restore_memory(&state.start, present, state.moves)?;
         let rng = state.rng.clone();
         let game = GreedyGame::from_parts(network, state.game, rng, position, state.score, state.moves);
         let trace = Trace::restore(target.horizon(), network, &entries, state.trace_len);
-        Some(Actor { game, trace, playing: state.playing })
+        Some(Actor { game, trace, memory, playing: state.playing })
     }
 }

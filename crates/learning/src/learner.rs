@@ -12,6 +12,8 @@ pub struct Learner<'a, S> {
     pub step_size: &'a S,
     /// α/m or β/m, the learning rate over the number of active features, as it is now; 1 for Autostep.
     pub rate: f32,
+    /// The number of stages, from the first one on, that do not learn.
+    pub frozen: usize,
 }
 
 impl<S: StepSize> Learner<'_, S> {
@@ -25,7 +27,7 @@ impl<S: StepSize> Learner<'_, S> {
         unsafe { self.view.sum::<I>(features) }
     }
 
-    /// Moves V(s') by the step, shared among its weights; `error` is what the step size learns from.
+    /// Moves V(s') by the step, shared among its weights, unless its stage is frozen; `error` is what the step size learns from.
     ///
     /// The weights change one after the other: on a symmetric board one weight occurs several times.
     ///
@@ -33,6 +35,9 @@ impl<S: StepSize> Learner<'_, S> {
     /// Inside a kernel only, with features of this view.
     #[inline(always)]
     pub unsafe fn update<I: Isa>(&self, features: Features<'_>, step: f32, error: f32) {
+        if features.stage < self.frozen {
+            return;
+        }
         // SAFETY: as the caller.
         unsafe { self.step_size.update::<I>(&self.view, features, self.rate, step, error) };
     }

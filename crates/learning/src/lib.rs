@@ -1,19 +1,21 @@
 //! How a network learns from self-play: Algorithm 1 of jaskowski-2016, taken apart.
 //!
 //! A [`Target`](target::Target) says which afterstates are moved towards what, and when; a
-//! [`StepSize`](step_size::StepSize) says how far each weight goes; the [`Trainer`] lets games play
+//! [`StepSize`](step_size::StepSize) says how far each weight goes; a [`StartSpec`] says where episodes begin; the [`Trainer`] lets games play
 //! and learn in parallel. Any target goes with any step size.
 
 mod actor;
 mod learner;
 mod private_hot;
 mod session;
+pub mod start;
 pub mod step_size;
 pub mod target;
 mod trainer;
 
 pub use actor::ActorState;
 pub use learner::Learner;
+pub use start::StartSpec;
 pub use step_size::StepSizeSpec;
 pub use target::TargetSpec;
 pub use trainer::{Budget, Parallel, Progress, Settings, Trainer, TrainerError, TrainerState};

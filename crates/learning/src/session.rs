@@ -14,6 +14,7 @@ use crate::{
     Budget, Learner, Parallel, Progress, Settings, TargetSpec, TrainerError,
     actor::{Actor, Numbers},
     private_hot::{Copy, Master},
+    start::{Starts, StartsState},
     step_size::{Current, Numbers as WeightNumbers, StepSize, StepSizes},
     target::Target,
     trainer::ThreadState,
@@ -91,8 +92,11 @@ impl Numbers for Numbered<'_> {
 }
 
 /// What a thread has done since it last told.
+#[derive(Default)]
 pub(crate) struct News {
     pub(crate) actions: u64,
+    pub(crate) episodes: u64,
+    /// Those of the episodes that were whole games.
     pub(crate) finished: Vec<Finished>,
 }
 
@@ -100,8 +104,8 @@ pub(crate) struct News {
 pub(crate) trait Session {
     fn start(&mut self, settings: &Settings, next_game: &AtomicU64);
     fn run(&mut self, shared: &Shared<'_>, report: &mut dyn FnMut(News));
-    fn states(&self) -> Vec<ThreadState>;
-    fn restore(&mut self, threads: &[ThreadState]) -> Option<()>;
+    fn states(&self) -> (StartsState, Vec<ThreadState>);
+    fn restore(&mut self, starts: &StartsState, threads: &[ThreadState]) -> Option<()>;
     fn numbers(&self) -> Vec<WeightNumbers<'_>>;
     fn reset(&mut self);
 }
@@ -136,7 +140,8 @@ fn with_target<'a, const N: usize, T: Target + 'a>(
     target: T,
 ) -> Result<Box<dyn Session + 'a>, TrainerError> {
     let step_sizes = StepSizes::new(settings.step_size, network.weights().len() as u64)?;
-    Ok(Box::new(Typed::<N, T> { network, target, step_sizes, threads: vec![] }))
+    let starts = Starts::new(settings.start, &network.spec().stages);
+    Ok(Box::new(Typed::<N, T> { network, target, step_sizes, starts, threads: vec![] }))
 }
 
 /// A session with its types.
@@ -144,6 +149,7 @@ struct Typed<'a, const N: usize, T> {
     network: &'a Network,
     target: T,
     step_sizes: StepSizes,
+    starts: Starts<N>,
     threads: Vec<Thread<N>>,
 }
 
@@ -156,8 +162,9 @@ struct Thread<const N: usize> {
 impl<const N: usize, T: Target> Session for Typed<'_, N, T> {
     fn start(&mut self, settings: &Settings, next_game: &AtomicU64) {
         let mut numbers = Numbered::new(next_game, settings.budget);
+        let rules = &settings.rules;
         let mut actor =
-            |_| Actor::new(self.network, &settings.rules, self.target, settings.seed, numbers.next());
+            |_| Actor::new(self.network, rules, self.target, settings.seed, &self.starts, numbers.next());
         let mut thread = |_| Thread { actors: (0..ACTORS_PER_THREAD).map(&mut actor).collect() };
         self.threads = (0..settings.threads).map(&mut thread).collect();
     }
@@ -172,17 +179,17 @@ impl<const N: usize, T: Target> Session for Typed<'_, N, T> {
         std::thread::scope(|scope| {
             for (i, thread) in self.threads.iter_mut().enumerate() {
                 let (sender, target, step_sizes) = (sender.clone(), self.target, &self.step_sizes);
-                let master = &master;
+                let (master, starts) = (&master, &self.starts);
                 scope.spawn(move || {
                     let copy = master.as_ref().and_then(|master| master.copy(i, threads));
-                    thread.run(shared, target, step_sizes, copy, &sender);
+                    thread.run(shared, target, step_sizes, starts, copy, &sender);
                 });
             }
             drop(sender);
             loop {
                 match receiver.recv_timeout(Duration::from_millis(100)) {
                     Ok(news) => report(news),
-                    Err(RecvTimeoutError::Timeout) => report(News { actions: 0, finished: vec![] }),
+                    Err(RecvTimeoutError::Timeout) => report(News::default()),
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
             }
@@ -192,18 +199,20 @@ impl<const N: usize, T: Target> Session for Typed<'_, N, T> {
         }
     }
 
-    fn states(&self) -> Vec<ThreadState> {
+    fn states(&self) -> (StartsState, Vec<ThreadState>) {
         let state =
             |thread: &Thread<N>| ThreadState { actors: thread.actors.iter().map(Actor::state).collect() };
-        self.threads.iter().map(state).collect()
+        (self.starts.state(), self.threads.iter().map(state).collect())
     }
 
-    fn restore(&mut self, threads: &[ThreadState]) -> Option<()> {
+    fn restore(&mut self, starts: &StartsState, threads: &[ThreadState]) -> Option<()> {
         if threads.iter().any(|thread| thread.actors.len() != ACTORS_PER_THREAD) {
             return None;
         }
+        self.starts.restore(starts)?;
         let restored = threads.iter().map(|thread| {
-            let actors = thread.actors.iter().map(|state| Actor::restore(self.network, self.target, state));
+            let restore = |state| Actor::restore(self.network, self.target, &self.starts, state);
+            let actors = thread.actors.iter().map(restore);
             actors.collect::<Option<_>>().map(|actors| Thread { actors })
         });
         self.threads = restored.collect::<Option<_>>()?;
@@ -226,11 +235,12 @@ impl<const N: usize> Thread<N> {
         shared: &Shared<'_>,
         target: T,
         step_sizes: &StepSizes,
+        starts: &Starts<N>,
         mut copy: Option<Copy<'_, '_>>,
         sender: &Sender<News>,
     ) {
         while let Some((actions, share)) = shared.next_chunk() {
-            let (task, copy) = (Task { shared, target, actions, share }, &mut copy);
+            let (task, copy) = (Task { shared, target, starts, actions, share }, &mut copy);
             let news = match step_sizes.at(&shared.settings.step_size, share) {
                 Current::Fixed(fixed) => self.chunk(task, fixed, copy),
                 Current::TemporalCoherence(coherence) => self.chunk(task, coherence, copy),
@@ -247,22 +257,23 @@ impl<const N: usize> Thread<N> {
     /// Makes the moves of a task, and merges the thread's own weights at their intervals.
     fn chunk<T: Target, S: StepSize>(
         &mut self,
-        task: Task<'_, T>,
+        task: Task<'_, N, T>,
         step_size: &S,
         copy: &mut Option<Copy<'_, '_>>,
     ) -> News {
-        let Task { shared, target, actions, share } = task;
-        let mut news = News { actions: 0, finished: Vec::new() };
+        let Task { shared, target, starts, actions, share } = task;
+        let frozen = shared.settings.start.frozen(&shared.network.spec().stages);
+        let mut news = News::default();
         while news.actions < actions {
             let view = shared.network.training_view();
             let view = copy.as_ref().map_or(view, |copy| view.with_lookups(&copy.lookups));
             let interval = copy.as_ref().map_or(actions, |copy| copy.interval);
-            let learner = Learner { view, step_size, rate: shared.rate(share) };
+            let learner = Learner { view, step_size, rate: shared.rate(share), frozen };
             let before = news.actions;
             let until = actions.min(before + interval);
             dispatch(
                 shared.level,
-                Chunk { thread: self, shared, target, learner: &learner, until, news: &mut news },
+                Chunk { thread: self, shared, target, learner: &learner, starts, until, news: &mut news },
             );
             copy.iter_mut().for_each(Copy::merge_slice);
             if news.actions == before {
@@ -274,9 +285,10 @@ impl<const N: usize> Thread<N> {
 }
 
 /// Moves to make, at a share of the budget.
-struct Task<'a, T> {
+struct Task<'a, const N: usize, T> {
     shared: &'a Shared<'a>,
     target: T,
+    starts: &'a Starts<N>,
     actions: u64,
     share: f64,
 }
@@ -287,6 +299,7 @@ struct Chunk<'a, const N: usize, T, S> {
     shared: &'a Shared<'a>,
     target: T,
     learner: &'a Learner<'a, S>,
+    starts: &'a Starts<N>,
     /// The number of moves to be reached.
     until: u64,
     news: &'a mut News,
@@ -297,7 +310,7 @@ impl<const N: usize, T: Target, S: StepSize> Kernel for Chunk<'_, N, T, S> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) {
-        let Chunk { thread, shared, target, learner, until, news } = self;
+        let Chunk { thread, shared, target, learner, starts, until, news } = self;
         let settings = shared.settings;
         let mut numbers = Numbered::new(shared.next_game, settings.budget);
         // Each step is taken by all games before the next one: neighbouring instructions then belong
@@ -314,13 +327,18 @@ impl<const N: usize, T: Target, S: StepSize> Kernel for Chunk<'_, N, T, S> {
                 games.iter_mut().for_each(|game| game.evaluate::<I>(&learner.view));
                 games.iter_mut().for_each(|game| game.learn::<I, T, S>(&target, learner));
                 games.iter_mut().for_each(|game| game.advance(&settings.rules));
+                if starts.watches() {
+                    games.iter_mut().for_each(|game| game.watch(starts));
+                }
                 for game in games.iter_mut().filter(|game| game.is_over()) {
                     let rules = &settings.rules;
-                    news.finished.push(game.finish::<I, T, S>(
+                    news.episodes += 1;
+                    news.finished.extend(game.finish::<I, T, S>(
                         rules,
                         settings.seed,
                         &target,
                         learner,
+                        starts,
                         &mut numbers,
                     ));
                 }

@@ -17,8 +17,9 @@ use afterstate_network::{Finished, Level, MemoryError, Network};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActorState, StepSizeSpec, TargetSpec,
+    ActorState, StartSpec, StepSizeSpec, TargetSpec,
     session::{News, Session, Shared, session},
+    start::StartsState,
     step_size::Numbers,
 };
 
@@ -27,7 +28,7 @@ use crate::{
 pub enum Budget {
     /// After this many moves in all.
     Actions(u64),
-    /// After this many games in all.
+    /// After this many episodes in all, wherever they begin.
     Episodes(u64),
     /// After this many seconds of training.
     Seconds(f64),
@@ -54,6 +55,8 @@ pub struct Settings {
     pub target: TargetSpec,
     /// How far a weight goes.
     pub step_size: StepSizeSpec,
+    /// Where episodes begin.
+    pub start: StartSpec,
     /// From a share of the budget on, the rate is multiplied by a factor: (share, factor), ascending.
     pub schedule: Vec<(f64, f32)>,
     /// The number of threads, at least 1.
@@ -69,7 +72,7 @@ pub struct Settings {
 pub struct Progress {
     /// Moves made.
     pub actions: u64,
-    /// Games finished.
+    /// Episodes finished, wherever they began.
     pub episodes: u64,
     /// Seconds of training, without evaluation and checkpoints.
     pub seconds: f64,
@@ -81,6 +84,8 @@ pub struct TrainerState {
     /// How far it has come.
     pub progress: Progress,
     next_game: u64,
+    #[serde(default)]
+    starts: StartsState,
     threads: Vec<ThreadState>,
 }
 
@@ -95,6 +100,9 @@ pub enum TrainerError {
     /// No memory for the learning state.
     #[error(transparent)]
     Memory(#[from] MemoryError),
+    /// Starts that the network cannot have.
+    #[error("no such starts: {0}")]
+    Start(&'static str),
     /// A checkpoint that does not fit the settings.
     #[error("the checkpoint does not fit: {0}")]
     State(&'static str),
@@ -114,8 +122,11 @@ impl<'a> Trainer<'a> {
     /// Prepares to train a network from its weights as they are.
     ///
     /// # Errors
-    /// When there is no memory for the learning state.
+    /// When there is no memory for the learning state, or the network cannot have such starts.
     pub fn new(network: &'a Network, settings: Settings) -> Result<Self, TrainerError> {
+        if let Some(reason) = settings.start.refusal(network.spec()) {
+            return Err(TrainerError::Start(reason));
+        }
         let session = session(network, &settings)?;
         let mut trainer = Trainer {
             network,
@@ -142,7 +153,8 @@ impl<'a> Trainer<'a> {
         if [actions, episodes, state.next_game].iter().any(|&n| n > 1 << 60) || !seconds.is_finite() {
             return Err(TrainerError::State("its counters are damaged"));
         }
-        self.session.restore(&state.threads).ok_or(TrainerError::State("its games are damaged"))?;
+        let restored = self.session.restore(&state.starts, &state.threads);
+        restored.ok_or(TrainerError::State("its games are damaged"))?;
         self.next_game = AtomicU64::new(state.next_game);
         self.progress = state.progress;
         Ok(())
@@ -151,7 +163,8 @@ impl<'a> Trainer<'a> {
     /// Everything but the weights and the learning state that is needed to go on.
     pub fn state(&self) -> TrainerState {
         let next_game = self.next_game.load(Relaxed);
-        TrainerState { progress: self.progress, next_game, threads: self.session.states() }
+        let (starts, threads) = self.session.states();
+        TrainerState { progress: self.progress, next_game, starts, threads }
     }
 
     /// Uses another instruction set than the best one: the results are the same.
@@ -185,7 +198,7 @@ impl<'a> Trainer<'a> {
     }
 
     /// Trains until the budget is used up or `watch` says to stop. `watch` is called some times a
-    /// second with the progress and the games finished since; when it returns `false`, the threads
+    /// second with the progress and the whole games finished since; when it returns `false`, the threads
     /// come to a halt between two moves, and training can go on with another call.
     pub fn run(&mut self, mut watch: impl FnMut(Progress, &[Finished]) -> bool) {
         let stop = AtomicBool::new(false);
@@ -225,7 +238,7 @@ impl<'a> Trainer<'a> {
         let progress = &mut self.progress;
         let mut report = |news: News| {
             progress.actions += news.actions;
-            progress.episodes += news.finished.len() as u64;
+            progress.episodes += news.episodes;
             progress.seconds = before.seconds + start.elapsed().as_secs_f64();
             if !watch(*progress, &news.finished) {
                 stop.store(true, Relaxed);

@@ -3,44 +3,10 @@
 mod common;
 mod oracle;
 
-use afterstate_learning::{Budget, Settings, Trainer};
-use afterstate_network::{Network, NetworkSpec, Stages};
+use afterstate_learning::Budget;
+use afterstate_network::{NetworkSpec, Stages};
 use common::{AUTOSTEP, FIXED, TARGETS, TC, settings, spec};
-use oracle::Naive;
-
-/// Trains both ways, and compares V, E and A of every weight.
-fn check<const N: usize>(spec: &NetworkSpec, settings: &Settings) {
-    let network = Network::new(spec.clone()).expect("a small network");
-    let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
-    trainer.run(|_, _| true);
-    let mut naive = Naive::<N>::new(spec.clone(), settings.clone());
-    naive.run();
-
-    let progress = trainer.progress();
-    assert_eq!((progress.actions, progress.episodes), (naive.actions, naive.finished), "{settings:?}");
-    assert!(naive.actions > 1_000, "enough moves to tell methods apart: {}", naive.actions);
-    let numbers = trainer.numbers();
-    for i in 0..spec.tables() {
-        for (index, (position, v)) in network.positions(i).zip(network.table(i)).enumerate() {
-            let feature = (i, index as u64);
-            let of = |map: &std::collections::HashMap<_, f32>| map.get(&feature).copied().unwrap_or(0.0);
-            assert_eq!(v.to_bits(), of(&naive.v).to_bits(), "V of {feature:?}: {v}, {settings:?}");
-            for numbers in &numbers {
-                let expected = match numbers.name {
-                    "E" | "h" => of(&naive.e),
-                    "A" | "v" => of(&naive.a),
-                    _ => naive.alpha.get(&feature).copied().unwrap_or(1.0),
-                };
-                let (name, found) = (numbers.name, numbers.get(position));
-                assert_eq!(
-                    found.to_bits(),
-                    expected.to_bits(),
-                    "{name} of {feature:?}: {found}, {settings:?}"
-                );
-            }
-        }
-    }
-}
+use oracle::check;
 
 fn check_all<const N: usize>(spec: &NetworkSpec, budget: Budget) {
     for target in TARGETS {

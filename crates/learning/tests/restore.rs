@@ -3,25 +3,38 @@
 mod common;
 
 use afterstate_game::game_rng;
-use afterstate_learning::{Budget, Settings, Trainer, TrainerState};
+use afterstate_learning::{
+    Budget, Settings, StartSpec, Trainer, TrainerState,
+    start::{Carousel, Restart, StageByStage},
+};
 use afterstate_network::{Network, NetworkSpec};
 use common::{FIXED, TARGETS, TC, TD_0, backward, delayed, settings, spec, td_lambda};
 use rand_core::Rng;
 use serde_json::{Value, json};
 
-fn network_spec() -> NetworkSpec {
-    spec(3, "012 0134", 10, true)
+/// On 3×3, or where starts need stages, on 4×4.
+fn network_spec(start: StartSpec) -> NetworkSpec {
+    match start {
+        StartSpec::Fresh => spec(3, "012 0134", 10, true),
+        _ => NetworkSpec { stages: "256".parse().expect("stages"), ..spec(4, "0123 0145", 10, true) },
+    }
 }
+
+const STARTS: [StartSpec; 3] = [
+    StartSpec::Carousel(Carousel { games_per_stage: 2, kept: 10 }),
+    StartSpec::Restart(Restart { restarts: 3, shortest: 10 }),
+    StartSpec::StageByStage(StageByStage { collected: 5 }),
+];
 
 /// V, E and A of every weight.
 type Weights = Vec<(f32, f32, f32)>;
 
 fn weights(network: &Network, trainer: &Trainer<'_>) -> Weights {
-    let all = (0..network.spec().tuples.as_slice().len()).flat_map(|i| {
+    let all = (0..network.spec().tables()).flat_map(|i| {
         let numbers = trainer.numbers();
         let number = move |i: usize, position| numbers.get(i).map_or(0.0, |n| n.get(position));
         let sums = move |position| (number(0, position), number(1, position));
-        let positions = network.layout().positions(i);
+        let positions = network.positions(i);
         network.table(i).zip(positions).map(move |(v, position)| (v, sums(position).0, sums(position).1))
     });
     all.collect()
@@ -29,10 +42,10 @@ fn weights(network: &Network, trainer: &Trainer<'_>) -> Weights {
 
 fn set_weights(network: &Network, trainer: &Trainer<'_>, weights: &Weights) {
     let mut rest = weights.iter();
-    for (i, _) in network.spec().tuples.as_slice().iter().enumerate() {
+    for i in 0..network.spec().tables() {
         let table: Weights = rest.by_ref().take(network.spec().table_len(i) as usize).copied().collect();
         network.set_table(i, table.iter().map(|(v, _, _)| *v));
-        for (position, (_, e, a)) in network.layout().positions(i).zip(table) {
+        for (position, (_, e, a)) in network.positions(i).zip(table) {
             for (numbers, number) in trainer.numbers().iter().zip([e, a]) {
                 numbers.set(position, number);
             }
@@ -42,7 +55,7 @@ fn set_weights(network: &Network, trainer: &Trainer<'_>, weights: &Weights) {
 
 /// Trains for one piece, in a new trainer on a new network; everything that lives on passes through text.
 fn piece(before: Option<(Weights, String)>, settings: &Settings, go_on: bool) -> (Weights, String, bool) {
-    let network = Network::new(network_spec()).expect("a small network");
+    let network = Network::new(network_spec(settings.start)).expect("a small network");
     let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
     if let Some((weights, state)) = before {
         set_weights(&network, &trainer, &weights);
@@ -95,6 +108,61 @@ fn stopped_training_gives_the_same_weights() {
     assert!(pieces > TARGETS.len(), "the stop sign was never seen");
 }
 
+#[test]
+fn interrupted_training_goes_on_with_every_start() {
+    for start in STARTS {
+        let at = |actions| Settings { start, ..settings(delayed(0.5, 3), TC, Budget::Actions(actions)) };
+        let mut before = None;
+        for actions in [4, 10_000, 10_004, 60_000, 90_001] {
+            let (weights, state, _) = piece(before, &at(actions), true);
+            before = Some((weights, state));
+        }
+        let (weights, state) = before.expect("pieces");
+        let (whole, whole_state, _) = piece(None, &at(90_001), true);
+        assert!(weights == whole, "{start:?}");
+        let timeless = |state: &str| {
+            let mut state: Value = serde_json::from_str(state).expect("what was written");
+            state["progress"]["seconds"] = json!(0);
+            state
+        };
+        assert!(timeless(&state) == timeless(&whole_state), "{start:?}");
+        assert!(state.contains(r#""fresh":false"#), "some episode began in the middle: {start:?}");
+    }
+}
+
+#[test]
+fn damaged_starts_are_refused() {
+    let with = |start, actions| Settings { start, ..settings(TD_0, TC, Budget::Actions(actions)) };
+    let [carousel, restart, by_stage] = STARTS;
+    let mut checked = 0;
+    for (start, path, value) in [
+        (carousel, "/starts", json!("None")),
+        (carousel, "/starts/Carousel/stage", json!(2)),
+        (carousel, "/starts/Carousel/games", json!(99)),
+        (carousel, "/starts/Carousel/initial_states", json!([[]])),
+        (carousel, "/starts/Carousel/initial_states/1/0", json!("12/0000")),
+        (carousel, "/starts/Carousel/initial_states/1/0", json!("1200/0000/0000/0000")), // not in stage 1
+        (carousel, "/starts/Carousel/initial_states/1/0", json!("8121/1212/2121/1212")), // no move left
+        (carousel, "/starts/Carousel/initial_states/0", json!(["1200/0000/0000/0000"])),
+        (carousel, "/threads/0/actors/0/start/restarts", json!(1)),
+        (restart, "/threads/0/actors/0/start/restarts", json!(4)),
+        (restart, "/threads/0/actors/0/start/episode", json!([])),
+        (restart, "/threads/0/actors/0/start/episode/0", json!("what")),
+        (by_stage, "/starts/StageByStage/states/0", json!("1200/0000/0000/0000")),
+        (by_stage, "/starts/StageByStage/states", json!(vec!["8100/0000/0000/0000"; 6])),
+    ] {
+        let mut bad = state(&with(start, 30_000));
+        *bad.pointer_mut(path).expect(path) = value.clone();
+        let refusal = restored(&bad, &with(start, 30_400)).expect_err(path);
+        assert!(refusal.contains("damaged"), "{path} {value}: {refusal}");
+        checked += 1;
+    }
+    assert_eq!(checked, 14);
+    for (a, b) in [(carousel, restart), (restart, by_stage), (by_stage, carousel)] {
+        assert!(restored(&state(&with(a, 30_000)), &with(b, 30_400)).is_err(), "{a:?} is not {b:?}");
+    }
+}
+
 /// A state in the middle of training, as JSON.
 fn state(settings: &Settings) -> Value {
     serde_json::from_str(&piece(None, settings, true).1).expect("what was written")
@@ -103,7 +171,7 @@ fn state(settings: &Settings) -> Value {
 /// What a trainer says of a state, and how it goes on if it takes it.
 fn restored(value: &Value, settings: &Settings) -> Result<(), String> {
     let state: TrainerState = serde_json::from_value(value.clone()).map_err(|error| error.to_string())?;
-    let network = Network::new(network_spec()).expect("a small network");
+    let network = Network::new(network_spec(settings.start)).expect("a small network");
     let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
     trainer.restore(&state).map_err(|error| error.to_string())?;
     trainer.run(|_, _| true);

@@ -93,10 +93,16 @@ impl<const N: usize> GreedyGame<N> {
     /// Starts another game in the same place.
     #[inline]
     pub fn restart(&mut self, rules: &Rules, seed: u64, game: u64) {
-        self.rng = game_rng(seed, game);
-        self.state = rules.initial_state(&mut self.rng);
-        self.slides = self.state.slides();
-        (self.game, self.score, self.moves) = (game, 0, 0);
+        let mut rng = game_rng(seed, game);
+        let state = rules.initial_state(&mut rng);
+        self.restart_at(game, rng, state);
+    }
+
+    /// Starts another game in the same place, at a state that is not the end.
+    #[inline]
+    pub fn restart_at(&mut self, game: u64, rng: GameRng, state: State<N>) {
+        self.slides = state.slides();
+        (self.game, self.rng, self.state, self.score, self.moves) = (game, rng, state, 0, 0);
     }
 
     /// Whether no move is left.

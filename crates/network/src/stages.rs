@@ -74,6 +74,16 @@ impl Stages {
         self.of_number.last().map_or(1, |&last| usize::from(last) + 1)
     }
 
+    /// Whether these are the first of the other's stages, each beginning where it does there. One stage is the
+    /// first of any.
+    pub fn are_first_of(&self, all: &Stages) -> bool {
+        match (&self.rule, &all.rule) {
+            (Rule::One, _) => true,
+            (Rule::Tiles(first), Rule::Tiles(all)) => all.starts_with(first),
+            (rule, all) => rule == all,
+        }
+    }
+
     /// The stage of a board, from 0.
     #[inline(always)]
     pub fn of(&self, board: &[u8; 16]) -> usize {

@@ -25,6 +25,7 @@ mod resolve;
 mod running;
 mod shipped;
 mod source;
+mod start;
 mod value;
 
 use std::path::Path;
@@ -39,6 +40,7 @@ pub use network::{Network, Tuples};
 pub use running::{Budget, Checkpoint, Evaluation, Log, Parallel, ParallelMode};
 pub use shipped::{Shipped, shipped};
 use source::Source;
+pub use start::Start;
 
 /// An experiment, with every default filled in.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -55,6 +57,8 @@ pub struct Recipe {
     pub network: Network,
     /// How its weights are learned.
     pub learning: Learning,
+    /// Where episodes begin.
+    pub start: Start,
     /// How training is spread over threads.
     pub parallel: Parallel,
     /// When training ends.
@@ -107,6 +111,7 @@ impl Recipe {
             name: doc.read("name", name.to_owned(), "a text", |_| true),
             description: doc.read("description", String::new(), "a text", |_| true),
             seed: doc.read("seed", 1, "a whole number from 0 to 2^63 - 1", |_| true),
+            start: Start::read(&mut doc, &network, game.side),
             parallel: Parallel::read(&mut doc, &network, &learning),
             learning,
             game,

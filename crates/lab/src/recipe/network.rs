@@ -23,6 +23,9 @@ pub struct Network {
     pub stages: String,
     /// Whether the weights of a stage start from those of the stage before.
     pub promotion: bool,
+    /// The model, a file or the directory of a run, whose weights are the first ones; empty for none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub from: String,
     /// Optimistic initialization: the value of every board at the start, V_init, for all stages or for each.
     pub initial_value: Vec<f64>,
 }
@@ -76,6 +79,7 @@ impl Network {
             ranges: String::new(),
             stages: "1".to_owned(),
             promotion: false,
+            from: doc.read("network.from", String::new(), "a model file or the directory of a run", |_| true),
             initial_value: vec![0.0],
         };
         let fits = check(doc, "network.tuples", network.spec(side));

@@ -17,6 +17,7 @@ impl Recipe {
             seed: self.seed,
             target: self.learning.target_spec(),
             step_size: self.learning.step_size_spec(),
+            start: self.start.spec(),
             schedule: self.learning.schedule.iter().map(step).collect(),
             threads: self.parallel.thread_count(),
             parallel: match self.parallel.mode {

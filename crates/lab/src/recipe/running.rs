@@ -75,7 +75,7 @@ pub enum ParallelMode {
 pub enum Budget {
     /// After this many moves.
     Actions(u64),
-    /// After this many games.
+    /// After this many episodes, wherever they begin.
     Episodes(u64),
     /// After this many seconds of training.
     Seconds(f64),
@@ -144,7 +144,7 @@ impl Checkpoint {
 pub enum Log {
     /// After this many seconds.
     EverySeconds(f64),
-    /// After this many games.
+    /// After this many episodes.
     EveryEpisodes(u64),
 }
 

@@ -26,7 +26,7 @@ use std::{
 };
 
 use afterstate_learning::Progress;
-use afterstate_network::Network;
+use afterstate_network::{Network, file::safetensors::TensorFile};
 
 use crate::{
     log::{EvalLine, LogLine},
@@ -215,6 +215,11 @@ impl Run {
         let network = Network::new(recipe.network.spec(recipe.game.side)?)?;
         recipe.parallel.threads = recipe.parallel.thread_count();
         let resumed = directory.checkpoint().exists();
+        if !resumed && !recipe.network.from.is_empty() {
+            let from = Path::new(&recipe.network.from);
+            let file = if from.is_dir() { Directory::new(from).model() } else { from.to_owned() };
+            network.fill_first_stages(&TensorFile::open(&file)?)?;
+        }
         Ok(Run { directory, recipe, network, resumed, _lock: lock })
     }
 
@@ -250,6 +255,7 @@ fn check_unchanged(stored: &Recipe, recipe: &Recipe) -> Result<(), RunError> {
         ("game", stored.game != recipe.game),
         ("network", stored.network != recipe.network),
         ("learning", stored.learning != recipe.learning),
+        ("start", stored.start != recipe.start),
         ("parallel.threads", stored.parallel.thread_count() != recipe.parallel.thread_count()),
         ("parallel.mode", stored.parallel.mode != recipe.parallel.mode),
     ];

@@ -1,7 +1,7 @@
 //! Networks and settings for the tests.
 
 use afterstate_learning::{
-    Budget, Parallel, Settings, StepSizeSpec, TargetSpec, Trainer,
+    Budget, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer,
     target::{Backward, DelayedTdLambda, NStep, TdLambda},
 };
 use afterstate_network::{Network, NetworkSpec, Tuples};
@@ -51,6 +51,7 @@ pub(crate) fn settings(target: TargetSpec, step_size: StepSizeSpec, budget: Budg
         seed: 7,
         target,
         step_size,
+        start: StartSpec::Fresh,
         schedule: vec![],
         threads: 1,
         parallel: Parallel::LockFree,

@@ -1,19 +1,24 @@
 //! Algorithms 1–4 of jaskowski-2016, n-step and backward TD, written as the paper has them: V, E and A are
 //! maps from (tuple, index) to a number, and an episode remembers all its afterstates.
 //!
+//! So is Algorithm 5, and the other starts.
+//!
 //! Two things are the trainer's, so that the results can be compared bit for bit: the order in which the
 //! weights of a value are added ([`Naive::value`]), and that a thread plays four games in step.
+
+mod starts;
 
 use std::collections::HashMap;
 
 use afterstate_game::{Afterstate, GameRng, State, Symmetry, game_rng};
 use afterstate_learning::{
-    Budget, Settings, StepSizeSpec, TargetSpec,
+    Budget, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer,
     target::{Backward, DelayedTdLambda, NStep, TdLambda},
 };
-use afterstate_network::NetworkSpec;
+use afterstate_network::{Network, NetworkSpec};
+use starts::Carousel;
 
-/// A weight: the number of its table, and its index by Eq. 3.
+/// A weight: the number of its table, counted stage by stage, and its index by Eq. 3.
 pub(crate) type Feature = (usize, u64);
 
 /// The games that a thread plays together.
@@ -28,15 +33,21 @@ pub(crate) struct Naive<const N: usize> {
     pub(crate) a: HashMap<Feature, f32>,
     pub(crate) alpha: HashMap<Feature, f32>,
     episodes: Vec<Episode<N>>,
+    carousel: Carousel<N>,
     next_game: u64,
     pub(crate) actions: u64,
     pub(crate) finished: u64,
+    /// Of every episode, whether it was a whole game, and the state that it began with.
+    pub(crate) starts: Vec<(bool, State<N>)>,
 }
 
 /// An episode so far: s'₁ … s'ₜ with the reward for reaching each, and the errors δ₁ … that are known.
 struct Episode<const N: usize> {
     rng: GameRng,
     state: State<N>,
+    /// All states to move on, and the number of restarts that have led here.
+    states: Vec<State<N>>,
+    restarts: u32,
     afterstates: Vec<Afterstate<N>>,
     rewards: Vec<f32>,
     deltas: Vec<f32>,
@@ -45,10 +56,24 @@ struct Episode<const N: usize> {
 impl<const N: usize> Naive<N> {
     pub(crate) fn new(spec: NetworkSpec, settings: Settings) -> Self {
         let (v, e, a, alpha) = Default::default();
-        let episodes = Vec::new();
+        let (episodes, starts) = Default::default();
+        let carousel = Carousel::new();
         let (next_game, actions, finished) = (0, 0, 0);
-        let mut naive = Naive { spec, settings, v, e, a, alpha, episodes, next_game, actions, finished };
-        naive.episodes = (0..GAMES).filter_map(|_| naive.episode()).collect();
+        let mut naive = Naive {
+            spec,
+            settings,
+            v,
+            e,
+            a,
+            alpha,
+            episodes,
+            carousel,
+            next_game,
+            actions,
+            finished,
+            starts,
+        };
+        naive.episodes = (0..GAMES).filter_map(|_| naive.episode(None)).collect();
         naive
     }
 
@@ -81,7 +106,12 @@ impl<const N: usize> Naive<N> {
             episode.afterstates.push(afterstate);
         }
         for (episode, (afterstate, _, _)) in episodes.iter_mut().zip(choices) {
+            let before = episode.state;
             episode.state = afterstate.spawn(&self.settings.rules, &mut episode.rng);
+            if !episode.state.is_terminal() {
+                episode.states.push(episode.state);
+                self.keep(before, episode.state);
+            }
         }
         for episode in episodes.iter_mut().filter(|episode| episode.state.is_terminal()) {
             self.finish(episode);
@@ -89,19 +119,22 @@ impl<const N: usize> Naive<N> {
         }
     }
 
-    /// The episode of the next game, if there is one.
-    fn episode(&mut self) -> Option<Episode<N>> {
+    /// The episode of the next game, if there is one, after the last one in its place.
+    fn episode(&mut self, last: Option<&Episode<N>>) -> Option<Episode<N>> {
         if matches!(self.settings.budget, Budget::Episodes(episodes) if self.next_game >= episodes) {
             return None;
         }
         let mut rng = game_rng(self.settings.seed, self.next_game);
         self.next_game += 1;
-        let state = self.settings.rules.initial_state(&mut rng);
-        Some(Episode { rng, state, afterstates: vec![], rewards: vec![], deltas: vec![] })
+        let (start, restarts) = self.start(&mut rng, last);
+        let state = start.unwrap_or_else(|| self.settings.rules.initial_state(&mut rng));
+        self.starts.push((start.is_none(), state));
+        let (afterstates, rewards, deltas) = Default::default();
+        Some(Episode { rng, state, states: vec![state], restarts, afterstates, rewards, deltas })
     }
 
     fn restart(&mut self, episode: &mut Episode<N>) -> bool {
-        self.episode().map(|next| *episode = next).is_some()
+        self.episode(Some(episode)).map(|next| *episode = next).is_some()
     }
 
     /// Algorithm 1, line 10: the afterstate, its reward and its value; the first one of equals.
@@ -179,6 +212,10 @@ impl<const N: usize> Naive<N> {
 
     /// Algorithm 1, line 33; Algorithm 2, lines 5–8; Algorithm 4, lines 4–7.
     fn update(&mut self, afterstate: Afterstate<N>, step: f32, error: f32) {
+        let frozen = matches!(self.settings.start, StartSpec::StageByStage(_));
+        if frozen && self.stage(afterstate) + 1 < self.spec.stages.count() {
+            return;
+        }
         if let StepSizeSpec::Autostep { mu, tau, alpha } = self.settings.step_size {
             return self.autostep(&self.features(afterstate), mu, tau, alpha, step);
         }
@@ -276,6 +313,40 @@ impl<const N: usize> Naive<N> {
             self.update(afterstate, error, error);
             let value = self.value(afterstate);
             target = reward + (1.0 - method.lambda) * value + method.lambda * target;
+        }
+    }
+}
+
+/// Trains both ways, and compares V, E and A of every weight.
+pub(crate) fn check<const N: usize>(spec: &NetworkSpec, settings: &Settings) {
+    let network = Network::new(spec.clone()).expect("a small network");
+    let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
+    trainer.run(|_, _| true);
+    let mut naive = Naive::<N>::new(spec.clone(), settings.clone());
+    naive.run();
+
+    let progress = trainer.progress();
+    assert_eq!((progress.actions, progress.episodes), (naive.actions, naive.finished), "{settings:?}");
+    assert!(naive.actions > 1_000, "enough moves to tell methods apart: {}", naive.actions);
+    let numbers = trainer.numbers();
+    for i in 0..spec.tables() {
+        for (index, (position, v)) in network.positions(i).zip(network.table(i)).enumerate() {
+            let feature = (i, index as u64);
+            let of = |map: &HashMap<_, f32>| map.get(&feature).copied().unwrap_or(0.0);
+            assert_eq!(v.to_bits(), of(&naive.v).to_bits(), "V of {feature:?}: {v}, {settings:?}");
+            for numbers in &numbers {
+                let expected = match numbers.name {
+                    "E" | "h" => of(&naive.e),
+                    "A" | "v" => of(&naive.a),
+                    _ => naive.alpha.get(&feature).copied().unwrap_or(1.0),
+                };
+                let (name, found) = (numbers.name, numbers.get(position));
+                assert_eq!(
+                    found.to_bits(),
+                    expected.to_bits(),
+                    "{name} of {feature:?}: {found}, {settings:?}"
+                );
+            }
         }
     }
 }

@@ -180,12 +180,42 @@ impl Network {
     /// # Errors
     /// When the file is damaged or holds another network.
     pub fn fill(&self, file: &TensorFile) -> Result<(), FileError> {
+        self.fill_if(file, "", |found| found == self.spec())
+    }
+
+    /// Takes the weights of the first stages from an open file that holds a network of the same tuples with no
+    /// more stages.
+    ///
+    /// # Errors
+    /// When the file is damaged or holds another network.
+    pub fn fill_first_stages(&self, file: &TensorFile) -> Result<(), FileError> {
+        let all = self.spec();
+        self.fill_if(file, "the first stages of ", |found| {
+            let count = found.stages.count();
+            let first = NetworkSpec {
+                stages: all.stages.clone(),
+                promotion: if count == 1 { all.promotion } else { found.promotion },
+                initial: all.initial.clone(),
+                ..found.clone()
+            };
+            let initial = (0..count.min(all.stages.count())).all(|i| found.initial(i) == all.initial(i));
+            first == *all && found.stages.are_first_of(&all.stages) && initial
+        })
+    }
+
+    /// Takes the weights from an open file, if it holds the right network.
+    fn fill_if(
+        &self,
+        file: &TensorFile,
+        part: &str,
+        is_right: impl Fn(&NetworkSpec) -> bool,
+    ) -> Result<(), FileError> {
         let found = ModelInfo::of(file)?.spec;
-        if found != *self.spec() {
+        if !is_right(&found) {
             let metadata =
                 |spec| serde_json::to_string(&metadata(spec, &BTreeMap::new())).unwrap_or_default();
-            let message =
-                format!("holds the network {}, but should hold {}", metadata(&found), metadata(self.spec()));
+            let (found, right) = (metadata(&found), metadata(self.spec()));
+            let message = format!("holds the network {found}, but should hold {part}{right}");
             return Err(Problem::Unsupported(message).at(file.path()));
         }
         for table in 0..found.tables() {

@@ -9,7 +9,9 @@ use std::{
 
 use afterstate_game::Rules;
 use afterstate_lab::evaluate::{Games, SEED, evaluate};
-use afterstate_learning::{Budget, Parallel, Settings, StepSizeSpec, TargetSpec, Trainer, target::TdLambda};
+use afterstate_learning::{
+    Budget, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer, target::TdLambda,
+};
 use afterstate_network::{Network, NetworkSpec, Tuples};
 
 use super::{Figure, Unit};
@@ -130,6 +132,7 @@ fn trainer(
         seed: 1,
         target: TargetSpec::TdLambda(TdLambda { lambda: 0.0, horizon: 0 }),
         step_size,
+        start: StartSpec::Fresh,
         schedule: vec![],
         threads,
         parallel,

@@ -30,6 +30,8 @@ const TECHNIQUES: &[Technique] = &[
     ("optimistic", "optimistic initialization", &["network.initial_value=1000"]),
     ("two_stages", "two stages, from 512 on", &["network.stages=512"]),
     ("promotion", "… and weight promotion", &["network.stages=512", "network.promotion=true"]),
+    ("carousel", "two stages and carousel shaping", &["network.stages=512", "start.kind=carousel"]),
+    ("restart", "restart", &["start.kind=restart"]),
     ("linear", "18 tile values", &["network.tile_values=18"]),
     ("vse_2", "2-VSE", &["network.tile_values=18", "network.ranges=1-9 10-17"]),
     ("vse_3", "3-VSE", &["network.tile_values=18", "network.ranges=1-7 8-13 14-17"]),

@@ -1,0 +1,101 @@
+//! Carousel shaping: jaskowski-2016, V.E.1, Algorithm 5.
+//!
+//! The last 1000 initial states of every stage are kept. Episodes begin in one stage after the other, each
+//! at a random one of its initial states, and with a new game after the last stage, or where a stage has not
+//! been reached yet.
+//!
+//! Differences from the paper:
+//! 1. What is kept and started from is the state that follows the first afterstate of a stage: the paper's
+//!    s'ₜ with its random tile.
+//! 2. Games are played in parallel: they share the states, and the order of the stages is that in which
+//!    episodes begin.
+//! 3. A number of episodes can follow each other in each stage; the author's program has 200, the paper 1.
+
+use std::collections::VecDeque;
+
+use afterstate_game::{GameRng, State};
+use afterstate_network::Stages;
+use serde::{Deserialize, Serialize};
+
+use super::{choose, parsed, texts};
+
+/// The parameters of carousel shaping.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Carousel {
+    /// The number of episodes in a stage before the next one's turn.
+    pub games_per_stage: u64,
+    /// The number of initial states that are kept of each stage.
+    pub kept: usize,
+}
+
+/// A carousel that turns.
+pub(super) struct Wheel<const N: usize> {
+    spec: Carousel,
+    /// The stage whose turn it is, from 0.
+    stage: usize,
+    /// The episodes that have begun in it.
+    games: u64,
+    /// The last initial states of each stage, the latest one last; none for stage 0.
+    initial_states: Vec<VecDeque<State<N>>>,
+}
+
+impl<const N: usize> Wheel<N> {
+    pub(super) fn new(spec: Carousel, stages: usize) -> Self {
+        Wheel { spec, stage: 0, games: 0, initial_states: vec![VecDeque::new(); stages] }
+    }
+
+    /// Algorithm 5, lines 5–12: where the next episode begins.
+    pub(super) fn next(&mut self, rng: &mut GameRng) -> Option<State<N>> {
+        if self.games >= self.spec.games_per_stage {
+            (self.stage, self.games) = (self.stage + 1, 0);
+            if self.initial_states.get(self.stage).is_none_or(VecDeque::is_empty) {
+                self.stage = 0;
+            }
+        }
+        self.games += 1;
+        let states = &self.initial_states[self.stage];
+        if self.stage == 0 { None } else { choose(rng, states.len(), |i| states.get(i).copied()) }
+    }
+
+    /// Keeps an initial state of a stage.
+    pub(super) fn enter(&mut self, stage: usize, state: State<N>) {
+        let states = &mut self.initial_states[stage];
+        if states.len() >= self.spec.kept {
+            states.pop_front();
+        }
+        states.push_back(state);
+    }
+}
+
+/// A carousel, as a checkpoint keeps it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct CarouselState {
+    stage: usize,
+    games: u64,
+    initial_states: Vec<Vec<String>>,
+}
+
+impl<const N: usize> Wheel<N> {
+    pub(super) fn state(&self) -> CarouselState {
+        let initial_states = self.initial_states.iter().map(texts).collect();
+        CarouselState { stage: self.stage, games: self.games, initial_states }
+    }
+
+    /// Takes up where it was; `None` when the state makes no sense.
+    pub(super) fn restore(&mut self, state: &CarouselState, stages: &Stages) -> Option<()> {
+        let initial_states: Option<Vec<VecDeque<State<N>>>> =
+            state.initial_states.iter().map(|texts| parsed(texts)).collect();
+        let initial_states = initial_states.filter(|all| all.len() == self.initial_states.len())?;
+        let fits = |(stage, states): (usize, &VecDeque<State<N>>)| {
+            let inside = |state: &State<N>| stages.of(&state.board().bytes()) == stage;
+            states.len() <= self.spec.kept && states.iter().all(inside)
+        };
+        let has_states = state.stage == 0 || initial_states.get(state.stage).is_some_and(|s| !s.is_empty());
+        let all_fit = initial_states.iter().enumerate().all(fits) && initial_states[0].is_empty();
+        if !all_fit || !has_states || state.games > self.spec.games_per_stage {
+            return None;
+        }
+        (self.stage, self.games, self.initial_states) = (state.stage, state.games, initial_states);
+        Some(())
+    }
+}

@@ -1,0 +1,262 @@
+//! Starts: where the next episode begins.
+//!
+//! A start looks at every new state of a game ([`Starts::watch`]), and is asked for the first state of the
+//! next episode when one has ended. Episodes that begin in the middle of a game have scores that say nothing
+//! of the player, so they are counted, but not reported as finished games.
+
+mod carousel;
+mod restart;
+mod stage_by_stage;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use afterstate_game::{GameRng, State};
+use afterstate_network::{NetworkSpec, Stages};
+use serde::{Deserialize, Serialize};
+
+pub use carousel::Carousel;
+use carousel::{CarouselState, Wheel};
+use rand_core::Rng;
+pub use restart::Restart;
+pub use stage_by_stage::StageByStage;
+use stage_by_stage::{Entrances, EntrancesState};
+
+/// The starts by name, with their parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StartSpec {
+    /// Every episode is a whole game.
+    #[default]
+    Fresh,
+    /// Carousel shaping: one stage after the other.
+    Carousel(Carousel),
+    /// Restart: from the middle of the episode just played.
+    Restart(Restart),
+    /// Stage by stage: the last stage learns, from its first states on.
+    StageByStage(StageByStage),
+}
+
+impl StartSpec {
+    /// Why there can be no such starts for a network.
+    pub fn refusal(&self, spec: &NetworkSpec) -> Option<&'static str> {
+        let stages = spec.stages.count();
+        match self {
+            StartSpec::Carousel(_) if stages < 2 => Some("carousel shaping needs two stages at least"),
+            StartSpec::StageByStage(_) if stages < 2 => Some("training by stages needs two stages at least"),
+            StartSpec::StageByStage(_) if spec.promotion && stages > 2 => {
+                Some("promotion would write to frozen stages: with more than two stages it must be off")
+            }
+            _ => None,
+        }
+    }
+
+    /// The number of stages, from the first one on, whose weights stay as they are.
+    pub(crate) fn frozen(&self, stages: &Stages) -> usize {
+        if matches!(self, StartSpec::StageByStage(_)) { stages.count() - 1 } else { 0 }
+    }
+}
+
+/// The starts of a trainer, shared by its games.
+pub(crate) struct Starts<const N: usize> {
+    stages: Stages,
+    kind: Kind<N>,
+}
+
+/// Locks are taken when an episode ends and when it enters a stage, a few times in a game.
+enum Kind<const N: usize> {
+    Fresh,
+    Carousel(Mutex<Wheel<N>>),
+    Restart(Restart),
+    StageByStage(Mutex<Entrances<N>>),
+}
+
+/// What a start remembers of one game.
+pub(crate) struct Memory<const N: usize> {
+    /// Whether the episode is a whole game.
+    pub(crate) fresh: bool,
+    /// The stage of the present state.
+    stage: usize,
+    /// The states of the episode so far, the present one last; for restarts alone.
+    episode: Vec<State<N>>,
+    /// The number of restarts since the last whole game.
+    restarts: u32,
+}
+
+impl<const N: usize> Memory<N> {
+    pub(crate) fn new() -> Self {
+        Memory { fresh: true, stage: 0, episode: Vec::new(), restarts: 0 }
+    }
+
+    /// Forgets the episode; there is no other one.
+    pub(crate) fn clear(&mut self) {
+        self.episode.clear();
+    }
+}
+
+impl<const N: usize> Starts<N> {
+    pub(crate) fn new(spec: StartSpec, stages: &Stages) -> Self {
+        let kind = match spec {
+            StartSpec::Fresh => Kind::Fresh,
+            StartSpec::Carousel(carousel) => Kind::Carousel(Mutex::new(Wheel::new(carousel, stages.count()))),
+            StartSpec::Restart(restart) => Kind::Restart(restart),
+            StartSpec::StageByStage(by_stage) => Kind::StageByStage(Mutex::new(Entrances::new(by_stage))),
+        };
+        Starts { stages: stages.clone(), kind }
+    }
+
+    /// Where the next episode of a game begins: at this state, or with a new game.
+    pub(crate) fn next(&self, memory: &mut Memory<N>, rng: &mut GameRng) -> Option<State<N>> {
+        let state = match &self.kind {
+            Kind::Fresh => None,
+            Kind::Carousel(wheel) => locked(wheel).next(rng),
+            Kind::Restart(restart) => {
+                let (state, restarts) = restart.next(&memory.episode, memory.restarts);
+                memory.restarts = restarts;
+                state
+            }
+            Kind::StageByStage(entrances) => locked(entrances).next(rng),
+        };
+        memory.fresh = state.is_none();
+        state
+    }
+
+    /// An episode begins at this state.
+    pub(crate) fn begin(&self, memory: &mut Memory<N>, state: State<N>) {
+        memory.stage = self.stage_of(state);
+        memory.episode.clear();
+        if matches!(self.kind, Kind::Restart(_)) {
+            memory.episode.push(state);
+        }
+    }
+
+    /// Whether the states of games must be shown to [`Self::watch`].
+    #[inline(always)]
+    pub(crate) fn watches(&self) -> bool {
+        !matches!(self.kind, Kind::Fresh)
+    }
+
+    /// An episode has come to this state, and goes on.
+    pub(crate) fn watch(&self, memory: &mut Memory<N>, state: State<N>) {
+        let (before, stage) = (memory.stage, self.stage_of(state));
+        memory.stage = stage;
+        match &self.kind {
+            Kind::Fresh => {}
+            Kind::Carousel(wheel) => {
+                if before + 1 == stage {
+                    locked(wheel).enter(stage, state);
+                }
+            }
+            Kind::Restart(_) => memory.episode.push(state),
+            Kind::StageByStage(entrances) => {
+                if before < stage && stage + 1 == self.stages.count() {
+                    locked(entrances).enter(state);
+                }
+            }
+        }
+    }
+
+    fn stage_of(&self, state: State<N>) -> usize {
+        self.stages.of(&state.board().bytes())
+    }
+}
+
+/// A panic elsewhere leaves what is locked whole: every change is a single push or step.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One of some states, none if there are none.
+fn choose<const N: usize>(
+    rng: &mut GameRng,
+    len: usize,
+    get: impl FnOnce(usize) -> Option<State<N>>,
+) -> Option<State<N>> {
+    get((((rng.next_u64() >> 32) * len as u64) >> 32) as usize)
+}
+
+/// What the starts of a trainer share, as a checkpoint keeps it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(crate) enum StartsState {
+    /// Nothing.
+    #[default]
+    None,
+    Carousel(CarouselState),
+    StageByStage(EntrancesState),
+}
+
+/// What a start remembers of one game, as a checkpoint keeps it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct MemoryState {
+    fresh: bool,
+    /// The states as text.
+    episode: Vec<String>,
+    restarts: u32,
+}
+
+impl Default for MemoryState {
+    fn default() -> Self {
+        MemoryState { fresh: true, episode: Vec::new(), restarts: 0 }
+    }
+}
+
+impl<const N: usize> Memory<N> {
+    pub(crate) fn state(&self) -> MemoryState {
+        MemoryState { fresh: self.fresh, episode: texts(&self.episode), restarts: self.restarts }
+    }
+}
+
+impl<const N: usize> Starts<N> {
+    pub(crate) fn state(&self) -> StartsState {
+        match &self.kind {
+            Kind::Fresh | Kind::Restart(_) => StartsState::None,
+            Kind::Carousel(wheel) => StartsState::Carousel(locked(wheel).state()),
+            Kind::StageByStage(entrances) => StartsState::StageByStage(locked(entrances).state()),
+        }
+    }
+
+    /// Takes up where it was; `None` when the state makes no sense.
+    pub(crate) fn restore(&mut self, state: &StartsState) -> Option<()> {
+        match (&mut self.kind, state) {
+            (Kind::Fresh | Kind::Restart(_), StartsState::None) => Some(()),
+            (Kind::Carousel(wheel), StartsState::Carousel(state)) => {
+                locked(wheel).restore(state, &self.stages)
+            }
+            (Kind::StageByStage(entrances), StartsState::StageByStage(state)) => {
+                locked(entrances).restore(state, &self.stages)
+            }
+            _ => None,
+        }
+    }
+
+    /// What was remembered of a game that is now at a state, after so many moves of its episode; the state
+    /// is none when the game has ended and has no successor.
+    pub(crate) fn restore_memory(
+        &self,
+        state: &MemoryState,
+        present: Option<State<N>>,
+        moves: u64,
+    ) -> Option<Memory<N>> {
+        let episode: Vec<State<N>> = parsed(&state.episode)?;
+        let (most_restarts, recorded) = match (&self.kind, present) {
+            (Kind::Restart(restart), Some(_)) => (restart.restarts, moves + 1),
+            (Kind::Restart(restart), None) => (restart.restarts, 0),
+            _ => (0, 0),
+        };
+        let fits =
+            episode.len() as u64 == recorded && episode.last().is_none_or(|&last| Some(last) == present);
+        if !fits || state.restarts > most_restarts {
+            return None;
+        }
+        let stage = present.map_or(0, |state| self.stage_of(state));
+        Some(Memory { fresh: state.fresh, stage, episode, restarts: state.restarts })
+    }
+}
+
+fn texts<'a, const N: usize>(states: impl IntoIterator<Item = &'a State<N>>) -> Vec<String> {
+    states.into_iter().map(State::to_string).collect()
+}
+
+/// The states of some texts; `None` when one is no state, or the end of a game, where nothing can start.
+fn parsed<const N: usize, C: FromIterator<State<N>>>(texts: &[String]) -> Option<C> {
+    let state = |text: &String| text.parse().ok().filter(|state: &State<N>| !state.is_terminal());
+    texts.iter().map(state).collect()
+}

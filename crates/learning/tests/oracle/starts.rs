@@ -1,0 +1,79 @@
+//! Where episodes begin: Algorithm 5 of jaskowski-2016, restart, and training by stages.
+
+use std::collections::HashMap;
+
+use afterstate_game::{GameRng, State};
+use afterstate_learning::StartSpec;
+use rand_core::Rng;
+
+use super::{Episode, Naive};
+
+/// Algorithm 5: the stage that comes next, how many episodes have begun in it, and *initstates*.
+pub(super) struct Carousel<const N: usize> {
+    stage: usize,
+    games: u64,
+    initstates: HashMap<usize, Vec<State<N>>>,
+}
+
+impl<const N: usize> Carousel<N> {
+    pub(super) fn new() -> Self {
+        Carousel { stage: 1, games: 0, initstates: HashMap::new() }
+    }
+}
+
+impl<const N: usize> Naive<N> {
+    /// Keeps the first state of a stage.
+    pub(super) fn keep(&mut self, before: State<N>, state: State<N>) {
+        let stage = |state: State<N>| 1 + self.spec.stages.of(&state.board().bytes());
+        let (before, stage) = (stage(before), stage(state));
+        let states = self.carousel.initstates.entry(stage).or_default();
+        match self.settings.start {
+            StartSpec::Carousel(carousel) if before + 1 == stage => {
+                states.push(state);
+                states.drain(..states.len().saturating_sub(carousel.kept));
+            }
+            StartSpec::StageByStage(by_stage) if before < stage && stage == self.spec.stages.count() => {
+                states.push(state);
+                states.truncate(by_stage.collected);
+            }
+            _ => {}
+        }
+    }
+
+    /// Algorithm 5, lines 5–12, and the other starts: where the next episode begins, after how many restarts.
+    pub(super) fn start(&mut self, rng: &mut GameRng, last: Option<&Episode<N>>) -> (Option<State<N>>, u32) {
+        let initstates = &self.carousel.initstates;
+        let mut random_choice = |stage: usize| {
+            let states = &initstates[&stage];
+            states[(((rng.next_u64() >> 32) * states.len() as u64) >> 32) as usize]
+        };
+        let stages = self.spec.stages.count();
+        match self.settings.start {
+            StartSpec::Fresh => (None, 0),
+            StartSpec::Carousel(carousel) => {
+                let mut stage = self.carousel.stage;
+                if self.carousel.games == carousel.games_per_stage {
+                    (stage, self.carousel.games) = (stage + 1, 0);
+                    if stage > stages || initstates.get(&stage).is_none_or(Vec::is_empty) {
+                        stage = 1;
+                    }
+                }
+                self.carousel.stage = stage;
+                self.carousel.games += 1;
+                (if stage == 1 { None } else { Some(random_choice(stage)) }, 0)
+            }
+            StartSpec::Restart(restart) => match last {
+                Some(last)
+                    if last.restarts < restart.restarts && last.states.len() as u64 >= restart.shortest =>
+                {
+                    (Some(last.states[last.states.len() / 2]), last.restarts + 1)
+                }
+                _ => (None, 0),
+            },
+            StartSpec::StageByStage(by_stage) => {
+                let enough = initstates.get(&stages).is_some_and(|states| states.len() == by_stage.collected);
+                (enough.then(|| random_choice(stages)), 0)
+            }
+        }
+    }
+}
