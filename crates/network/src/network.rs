@@ -284,9 +284,9 @@ impl<'a> View<'a> {
         lookup: &Lookup,
         positions: &Positions,
     ) -> I::Sums {
-        let weights = &self.weights[stage * self.stage_len..];
-        // SAFETY: as the caller.
+        // SAFETY: as the caller; the stage is one of the network's.
         unsafe {
+            let weights = self.weights.get_unchecked(stage * self.stage_len..);
             let sums = I::add(sums, weights, lookup, positions);
             if self.promotion == Promotion::Off || stage == 0 {
                 return sums;

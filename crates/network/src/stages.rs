@@ -87,11 +87,16 @@ impl Stages {
     /// The stage of a board, from 0.
     #[inline(always)]
     pub fn of(&self, board: &[u8; 16]) -> usize {
-        if self.of_number.is_empty() { 0 } else { usize::from(self.of_number[self.number(board)]) }
+        if self.of_number.is_empty() { 0 } else { self.of_several(board) }
+    }
+
+    /// Out of line, so that networks without stages need not carry it through their hot loops.
+    #[inline(never)]
+    fn of_several(&self, board: &[u8; 16]) -> usize {
+        usize::from(self.of_number[self.number(board)])
     }
 
     /// The largest tiles as a number.
-    #[inline(always)]
     fn number(&self, board: &[u8; 16]) -> usize {
         let carried = !matches!(self.rule, Rule::Bits { carried: false, .. });
         let (mut number, mut left) = (0, 0);
