@@ -42,7 +42,7 @@ pub enum TableSize {
     Auto,
     /// No table.
     Off,
-    /// 2 to this power entries of 16 bytes, for each thread.
+    /// 2 to this power entries of 32 bytes, for each thread.
     Bits(u32),
 }
 
@@ -74,6 +74,7 @@ impl Settings {
             (TableSize::Bits(bits), _) => Some(bits),
             (TableSize::Auto, Limit::Plies(3)) => Some(13),
             (TableSize::Auto, Limit::Plies(4)) => Some(15),
+            (TableSize::Auto, Limit::Plies(5)) => Some(17),
             (TableSize::Auto, Limit::Plies(_) | Limit::Time(_)) => Some(18),
         }
     }

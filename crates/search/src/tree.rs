@@ -5,11 +5,7 @@ use std::time::Instant;
 use afterstate_game::{Afterstate, Rules};
 use afterstate_network::Isa;
 
-use crate::{
-    ValueFunction,
-    node::Node,
-    table::{Key, Table},
-};
+use crate::{ValueFunction, node::Node, table::Table};
 
 /// Nodes between two looks at the clock: some microseconds.
 const CLOCK_INTERVAL: u64 = 16;
@@ -93,7 +89,7 @@ impl<const N: usize> Tree<N> {
             let node = &self.nodes[top];
             let value = node.expectation(&conditions.rules);
             if let Some(table) = &mut self.table {
-                table.put(Key::new(&node.afterstate.board().bytes()), layers, value);
+                table.put(node.afterstate.board().bytes(), layers, value);
             }
             if top == 0 {
                 return Some(value);
@@ -142,7 +138,7 @@ impl<const N: usize> Tree<N> {
     /// What the table knows.
     #[inline(always)]
     fn known(&self, afterstate: Afterstate<N>, layers: u32, conditions: &Conditions) -> Option<f32> {
-        self.table.as_ref()?.get(Key::new(&afterstate.board().bytes()), layers, conditions.deeper)
+        self.table.as_ref()?.get(afterstate.board().bytes(), layers, conditions.deeper)
     }
 
     /// Whether the time is over; the clock is read only now and then.
