@@ -111,57 +111,71 @@ impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
     fn search(&mut self, slides: &Slides<N>, plies: u32, deadline: Option<Instant>) -> Option<[f32; 4]> {
         let Settings { prune, deeper, .. } = self.settings;
         let conditions = Conditions { rules: self.rules, prune, deeper, deadline };
-        let layers = plies - 1;
-        let moves: Vec<_> = slides.iter().map(|(a, slide)| (a as usize, slide.afterstate)).collect();
-        let mut values = [0.0; 4];
-        if self.trees.len() == 1 || layers < 2 {
-            let tasks: Vec<_> = moves.iter().map(|&(_, afterstate)| (afterstate, 1.0)).collect();
-            let found = self.values_of(&tasks, layers, conditions)?;
-            moves.iter().zip(found).for_each(|(&(a, _), value)| values[a] = value);
-        } else {
-            let mut nodes: Vec<_> = moves.iter().map(|&(_, afterstate)| root(afterstate)).collect();
-            let rules = self.rules;
-            let children = |node: &Node<N>| (0..node.len).map(|i| node.child(i, &rules)).collect::<Vec<_>>();
-            let tasks: Vec<_> = nodes.iter().flat_map(children).collect();
-            let mut found = self.values_of(&tasks, layers - 1, conditions)?.into_iter();
-            for (node, &(a, _)) in nodes.iter_mut().zip(&moves) {
-                found.by_ref().take(node.len).for_each(|value| node.take_value(value));
-                values[a] = node.expectation(&self.rules);
-            }
-        }
+        let values = match self.trees.len() {
+            2.. if plies > 2 => self.search_together(slides, plies, conditions)?,
+            _ => self.search_alone(slides, plies, conditions)?,
+        };
         Some(std::array::from_fn(|a| slides.rewards[a] as f32 + values[a]))
     }
 
-    /// The values of afterstates, found by all threads together, each by one of them.
-    fn values_of(
+    /// The values of the afterstates by one thread; nothing is put on the heap, since at 2-ply a move takes only some
+    /// microseconds.
+    fn search_alone(&mut self, slides: &Slides<N>, plies: u32, conditions: Conditions) -> Option<[f32; 4]> {
+        let (mut tasks, mut moves, mut len) = ([(slides.afterstates[0], 1.0); 4], [0; 4], 0);
+        for (a, slide) in slides.iter() {
+            (tasks[len].0, moves[len]) = (slide.afterstate, a as usize);
+            len += 1;
+        }
+        let found = [const { AtomicU32::new(0) }; 4];
+        self.find_values(&tasks[..len], plies - 1, conditions, &found, 1)?;
+        let mut values = [0.0; 4];
+        moves.into_iter().zip(found).take(len).for_each(|(a, bits)| values[a] = value_of(bits));
+        Some(values)
+    }
+
+    /// The values of the afterstates by all threads, which share what is behind the first spawn.
+    fn search_together(
+        &mut self,
+        slides: &Slides<N>,
+        plies: u32,
+        conditions: Conditions,
+    ) -> Option<[f32; 4]> {
+        let rules = self.rules;
+        let mut nodes: Vec<_> = slides.iter().map(|(_, slide)| root(slide.afterstate)).collect();
+        let children = |node: &Node<N>| (0..node.len).map(|i| node.child(i, &rules)).collect::<Vec<_>>();
+        let tasks: Vec<_> = nodes.iter().flat_map(children).collect();
+        let found: Vec<_> = tasks.iter().map(|_| AtomicU32::new(0)).collect();
+        self.find_values(&tasks, plies - 2, conditions, &found, self.trees.len())?;
+        let (mut values, mut found) = ([0.0; 4], found.into_iter().map(value_of));
+        for (node, (a, _)) in nodes.iter_mut().zip(slides.iter()) {
+            found.by_ref().take(node.len).for_each(|value| node.take_value(value));
+            values[a as usize] = node.expectation(&rules);
+        }
+        Some(values)
+    }
+
+    /// Finds the values of afterstates, each by one of so many threads; `None` when the time is over.
+    fn find_values(
         &mut self,
         tasks: &[(Afterstate<N>, f64)],
         layers: u32,
         conditions: Conditions,
-    ) -> Option<Vec<f32>> {
-        let found: Vec<_> = tasks.iter().map(|_| AtomicU32::new(0)).collect();
+        found: &[AtomicU32],
+        threads: usize,
+    ) -> Option<()> {
         let (next, late) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let shared = Shared {
-            values: &self.values,
-            tasks,
-            layers,
-            conditions,
-            found: &found,
-            next: &next,
-            late: &late,
-        };
+        let shared =
+            &Shared { values: &self.values, tasks, layers, conditions, found, next: &next, late: &late };
         let level = self.level;
-        match &mut self.trees[..] {
-            [tree] => dispatch(level, Worker { shared: &shared, tree }),
+        match &mut self.trees[..threads] {
+            [tree] => dispatch(level, Worker { shared, tree }),
             trees => std::thread::scope(|scope| {
-                let shared = &shared;
                 for tree in trees {
                     scope.spawn(move || dispatch(level, Worker { shared, tree }));
                 }
             }),
         }
-        let finished = !late.load(Relaxed);
-        finished.then(|| found.into_iter().map(|bits| f32::from_bits(bits.into_inner())).collect())
+        (!late.into_inner()).then_some(())
     }
 
     /// Searches deeper and deeper while there is time.
@@ -205,6 +219,11 @@ impl<V: ValueFunction + Send + Sync, const N: usize> Player<N> for Expectimax<V,
             time: start.elapsed(),
         }
     }
+}
+
+/// A value from its bits.
+fn value_of(bits: AtomicU32) -> f32 {
+    f32::from_bits(bits.into_inner())
 }
 
 /// The chance node of an afterstate of the root.
