@@ -82,21 +82,18 @@ impl Network {
             from: doc.read("network.from", String::new(), "a model file or the directory of a run", |_| true),
             initial_value: vec![0.0],
         };
-        let fits = check(doc, "network.tuples", network.spec(side));
         let ranges = doc.read("network.ranges", String::new(), "a text such as \"1-8 9-17\"", |_| true);
-        let stages =
-            doc.read("network.stages", "1".to_owned(), r#"a text such as "2^4" or "16384""#, |_| true);
-        let parsed = |error: &dyn ToString| error.to_string();
         match (ranges.is_empty(), ValueRanges::parse(&ranges, tile_values as usize)) {
-            (false, Err(error)) => doc.impossible("network.ranges", &parsed(&error)),
+            (false, Err(error)) => doc.impossible("network.ranges", &error.to_string()),
             _ => network.ranges = ranges,
         }
+        // Long tuples fit with value ranges only.
+        let fits = check(doc, "network.tuples", network.spec(side));
+        let stages =
+            doc.read("network.stages", "1".to_owned(), r#"a text such as "2^4" or "16384""#, |_| true);
         match stages.parse::<Stages>() {
-            Err(error) => doc.impossible("network.stages", &parsed(&error)),
+            Err(error) => doc.impossible("network.stages", &error.to_string()),
             Ok(_) => network.stages = stages,
-        }
-        if fits {
-            check(doc, "network.ranges", network.spec(side));
         }
         network.promotion = doc.read("network.promotion", false, "true or false", |_| true);
         if fits {
