@@ -164,6 +164,7 @@ fn initial_values_are_given_for_a_board_or_a_weight() {
         ("network.promotion = true", "two stages"),
         ("network.stages = '2^99'", "describes no stages"),
         ("network.ranges = '1-3'", "no value ranges"),
+        ("network.initial_value = 1\nnetwork.tuples = '4x7'", "no tuple set is called `4x7`"),
     ] {
         let error = resolve(lines).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");

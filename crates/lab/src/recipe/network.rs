@@ -88,7 +88,7 @@ impl Network {
             _ => network.ranges = ranges,
         }
         // Long tuples fit with value ranges only.
-        let fits = check(doc, "network.tuples", network.spec(side));
+        check(doc, "network.tuples", network.spec(side));
         let stages =
             doc.read("network.stages", "1".to_owned(), r#"a text such as "2^4" or "16384""#, |_| true);
         match stages.parse::<Stages>() {
@@ -96,10 +96,9 @@ impl Network {
             Ok(_) => network.stages = stages,
         }
         network.promotion = doc.read("network.promotion", false, "true or false", |_| true);
-        if fits {
-            check(doc, "network.promotion", network.spec(side));
-            network.initial_value = initial(doc, &network, side);
-        }
+        // After a first problem these find it again, which changes nothing: the first one is told.
+        check(doc, "network.promotion", network.spec(side));
+        network.initial_value = initial(doc, &network, side);
         network
     }
 }
@@ -118,14 +117,10 @@ fn initial(doc: &mut Document, network: &Network, side: usize) -> Vec<f64> {
     initial_value
 }
 
-/// Reports what is wrong with a network under a key; whether nothing is.
-fn check(doc: &mut Document, key: &'static str, spec: Result<NetworkSpec, SpecError>) -> bool {
-    match spec {
-        Err(error) => {
-            doc.impossible(key, &error.to_string());
-            false
-        }
-        Ok(_) => true,
+/// Reports what is wrong with a network under a key.
+fn check(doc: &mut Document, key: &'static str, spec: Result<NetworkSpec, SpecError>) {
+    if let Err(error) = spec {
+        doc.impossible(key, &error.to_string());
     }
 }
 
