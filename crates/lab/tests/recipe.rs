@@ -150,6 +150,7 @@ fn networks_that_threads_share_as_a_whole_are_lock_free() {
         assert!(error.contains("parallel.mode"), "{error}");
     }
     assert_eq!(resolve("network.stages = '16384'").unwrap().parallel.mode, ParallelMode::PrivateHot);
+    assert_eq!(resolve("network.stages = 16384").unwrap(), resolve("network.stages = '16384'").unwrap());
 }
 
 #[test]

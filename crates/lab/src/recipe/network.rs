@@ -89,8 +89,8 @@ impl Network {
         }
         // Long tuples fit with value ranges only.
         check(doc, "network.tuples", network.spec(side));
-        let stages =
-            doc.read("network.stages", "1".to_owned(), r#"a text such as "2^4" or "16384""#, |_| true);
+        let expected = r#"a text such as "2^4" or "16384 16384+8192", or a tile"#;
+        let Rule(stages) = doc.read("network.stages", Rule("1".to_owned()), expected, |_| true);
         match stages.parse::<Stages>() {
             Err(error) => doc.impossible("network.stages", &error.to_string()),
             Ok(_) => network.stages = stages,
@@ -131,6 +131,16 @@ impl FromToml for Numbers {
     fn from_toml(value: &Value) -> Option<Self> {
         let single = f64::from_toml(value).map(|number| vec![number]);
         single.or_else(|| Vec::from_toml(value)).map(Numbers)
+    }
+}
+
+/// A text, or a number in its place: `--set network.stages=16384` needs no quotes.
+struct Rule(String);
+
+impl FromToml for Rule {
+    fn from_toml(value: &Value) -> Option<Self> {
+        let number = || u64::from_toml(value).map(|number| number.to_string());
+        String::from_toml(value).or_else(number).map(Rule)
     }
 }
 
