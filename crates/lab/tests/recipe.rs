@@ -105,6 +105,7 @@ symmetric = true
 stages = "1"
 promotion = false
 initial_value = [0.0]
+values = "afterstates"
 
 [learning]
 target = "td"
@@ -113,6 +114,8 @@ horizon = 0
 order = "forward"
 step_size = "fixed"
 alpha = 0.1
+epsilon = 0.0
+ties = "first"
 
 [start]
 kind = "fresh"

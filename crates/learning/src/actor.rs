@@ -1,11 +1,11 @@
 //! An actor: one game of self-play after another, each learning as it goes.
 
 use afterstate_game::{Board, GameRng, Rules, State, game_rng};
-use afterstate_network::{Finished, GreedyGame, Isa, Network, View};
+use afterstate_network::{Finished, GreedyGame, Isa, Network, Values, View};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Learner,
+    EpsilonGreedy, Learner,
     start::{Memory, MemoryState, Starts},
     step_size::StepSize,
     target::{Target, Trace},
@@ -62,9 +62,17 @@ impl<const N: usize> Actor<N> {
     /// # Safety
     /// Inside a kernel only.
     #[inline(always)]
-    pub(crate) unsafe fn evaluate<I: Isa>(&mut self, view: &View<'_>) {
+    pub(crate) unsafe fn evaluate<I: Isa>(&mut self, view: &View<'_>, rules: &Rules) {
         // SAFETY: inside a kernel, as the caller.
-        unsafe { self.game.evaluate::<I>(view) };
+        unsafe { self.game.evaluate::<I>(view, rules) };
+    }
+
+    /// Decides whether the move to make is another one than the best.
+    pub(crate) fn explore(&mut self, policy: &EpsilonGreedy) {
+        let (legal, returns) = self.game.worth();
+        if let Some(a) = policy.choose(legal, &returns, &mut self.game.rng) {
+            self.game.explore(a);
+        }
     }
 
     /// Learns from the best of the evaluated moves.
@@ -120,7 +128,7 @@ impl<const N: usize> Actor<N> {
         numbers: &mut impl Numbers,
     ) -> Option<Finished> {
         // SAFETY: inside a kernel, as the caller.
-        unsafe { target.finish::<I, S>(&mut self.trace, learner) };
+        unsafe { target.finish::<I, S>(&mut self.trace, learner, self.game.last_target()) };
         let finished = self.memory.fresh.then(|| self.game.finished());
         self.begin(rules, seed, starts, numbers.next());
         finished
@@ -144,11 +152,19 @@ pub struct ActorState {
     /// The trace: boards, and the bits of their numbers.
     trace: Vec<([u8; 16], u32)>,
     trace_len: usize,
+    /// The actions of the trace, where they have tables of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    actions: Vec<u8>,
+    /// The reward of the last move.
+    #[serde(default)]
+    earned: u32,
 }
 
 impl<const N: usize> Actor<N> {
-    pub(crate) fn state(&self) -> ActorState {
+    pub(crate) fn state(&self, values: Values) -> ActorState {
         let (entries, trace_len) = self.trace.entries();
+        let has_actions = values == Values::Actions;
+        let actions = entries.iter().filter(|_| has_actions).map(|(_, set, _)| (set % values.sets()) as u8);
         ActorState {
             game: self.game.game,
             rng: self.game.rng.clone(),
@@ -157,8 +173,10 @@ impl<const N: usize> Actor<N> {
             moves: self.game.moves,
             playing: self.playing,
             start: self.memory.state(),
-            trace: entries.into_iter().map(|(board, number)| (board, number.to_bits())).collect(),
+            actions: actions.collect(),
+            trace: entries.iter().map(|&(board, _, number)| (board, number.to_bits())).collect(),
             trace_len,
+            earned: self.game.earned(),
         }
     }
 
@@ -174,9 +192,17 @@ impl<const N: usize> Actor<N> {
             let cells: Vec<u8> = (0..N * N).map(|cell| bytes[cell / N * 4 + cell % N]).collect();
             if outside { None } else { Board::from_exponents(&cells).ok() }
         };
-        let entries: Vec<_> = state.trace.iter().map(|(b, number)| (*b, f32::from_bits(*number))).collect();
+        let has_actions = network.spec().values == Values::Actions;
+        if state.actions.len() != if has_actions { state.trace.len() } else { 0 } {
+            return None;
+        }
+        let entry = |(i, &(b, number)): (usize, &([u8; 16], u32))| {
+            let action = state.actions.get(i).copied().unwrap_or(0);
+            (b, network.view().set_of(&b) + usize::from(action & 3), f32::from_bits(number))
+        };
+        let entries: Vec<_> = state.trace.iter().enumerate().map(entry).collect();
         let held = target.horizon().map_or(state.trace_len, |h| state.trace_len.min(h.next_power_of_two()));
-        if entries.len() != held || entries.iter().any(|(b, _)| board(b).is_none()) {
+        if entries.len() != held || entries.iter().any(|(b, _, _)| board(b).is_none()) {
             return None;
         }
         // Counters far beyond any game would overflow, and a game that is over has no move to make.
@@ -188,7 +214,8 @@ impl<const N: usize> Actor<N> {
         let present = state.playing.then_some(position);
         let memory = starts.restore_memory(&state.start, present, state.moves)?;
         let rng = state.rng.clone();
-        let game = GreedyGame::from_parts(network, state.game, rng, position, state.score, state.moves);
+        let mut game = GreedyGame::from_parts(network, state.game, rng, position, state.score, state.moves);
+        game.set_earned(state.earned);
         let trace = Trace::restore(target.horizon(), network, &entries, state.trace_len);
         Some(Actor { game, trace, memory, playing: state.playing })
     }

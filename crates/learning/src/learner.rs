@@ -35,7 +35,7 @@ impl<S: StepSize> Learner<'_, S> {
     /// Inside a kernel only, with features of this view.
     #[inline(always)]
     pub unsafe fn update<I: Isa>(&self, features: Features<'_>, step: f32, error: f32) {
-        if features.stage < self.frozen {
+        if features.set < self.frozen {
             return;
         }
         // SAFETY: as the caller.
@@ -49,7 +49,7 @@ impl<S: StepSize> Learner<'_, S> {
     #[inline(always)]
     pub unsafe fn prefetch(&self, features: Features<'_>) {
         if let Some(state) = self.step_size.state() {
-            let state = state.as_ptr().wrapping_add(self.view.start(features.stage));
+            let state = state.as_ptr().wrapping_add(self.view.start(features.set));
             for (positions, lookup) in features.positions.iter().zip(self.view.lookups) {
                 let state = state.wrapping_offset(lookup.base());
                 for &position in &positions.0[..lookup.live()] {

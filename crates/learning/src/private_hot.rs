@@ -56,7 +56,7 @@ unsafe impl Sync for Master<'_> {}
 /// A thread's copy.
 pub(crate) struct Copy<'a, 'b> {
     master: &'b Master<'a>,
-    /// Where its area begins in each stage. No other thread touches it.
+    /// Where its area begins in each set of tables. No other thread touches it.
     area: usize,
     /// The lookups that find it.
     pub(crate) lookups: Vec<Lookup>,
@@ -73,7 +73,7 @@ impl<'a> Master<'a> {
     /// Takes the weights of small tiles from a network.
     pub(crate) fn new(network: &'a Network, sums: Option<&'a [AtomicU64]>) -> Self {
         let weights = network.weights();
-        let len = network.layout().private_len() as usize / BLOCK * network.spec().stages.count();
+        let len = network.layout().private_len() as usize / BLOCK * network.spec().sets();
         let mut blocks = vec![[0.0; BLOCK]; len];
         let mut sum_blocks = vec![[0.0; 2 * BLOCK]; if sums.is_some() { len } else { 0 }];
         for (place, position) in positions(network) {
@@ -151,8 +151,8 @@ impl Copy<'_, '_> {
     #[inline(always)]
     fn first(&self, block: usize) -> usize {
         let network = self.master.network;
-        let per_stage = network.layout().private_len() as usize / BLOCK;
-        self.area + block / per_stage * network.stage_len() + block % per_stage * BLOCK
+        let per_set = network.layout().private_len() as usize / BLOCK;
+        self.area + block / per_set * network.set_len() + block % per_set * BLOCK
     }
 
     /// Sets the area to zeros, as `agreed` is.
@@ -196,12 +196,12 @@ impl Copy<'_, '_> {
     }
 }
 
-/// The weights of small tiles in all stages: their places in the master, and among all weights.
+/// The weights of small tiles in all sets of tables: their places in the master, and among all weights.
 fn positions(network: &Network) -> impl Iterator<Item = (usize, usize)> + '_ {
-    let (len, stage_len) = (network.layout().private_len() as usize, network.stage_len());
-    (0..network.spec().stages.count()).flat_map(move |stage| {
+    let (len, set_len) = (network.layout().private_len() as usize, network.set_len());
+    (0..network.spec().sets()).flat_map(move |set| {
         let positions = network.layout().private_positions();
-        positions.map(move |(place, position)| (stage * len + place, stage * stage_len + position))
+        positions.map(move |(place, position)| (set * len + place, set * set_len + position))
     })
 }
 

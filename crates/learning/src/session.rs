@@ -11,7 +11,7 @@ use std::{
 use afterstate_network::{Finished, Isa, Kernel, Level, Network, dispatch};
 
 use crate::{
-    Budget, Learner, Parallel, Progress, Settings, TargetSpec, TrainerError,
+    Budget, EpsilonGreedy, Learner, Parallel, Progress, Settings, TargetSpec, TrainerError,
     actor::{Actor, Numbers},
     private_hot::{Copy, Master},
     start::{Starts, StartsState},
@@ -200,9 +200,10 @@ impl<const N: usize, T: Target> Session for Typed<'_, N, T> {
     }
 
     fn states(&self) -> (StartsState, Vec<ThreadState>) {
-        let state =
-            |thread: &Thread<N>| ThreadState { actors: thread.actors.iter().map(Actor::state).collect() };
-        (self.starts.state(), self.threads.iter().map(state).collect())
+        let values = self.network.spec().values;
+        let actors = |thread: &Thread<N>| thread.actors.iter().map(|actor| actor.state(values)).collect();
+        let states = self.threads.iter().map(|thread| ThreadState { actors: actors(thread) }).collect();
+        (self.starts.state(), states)
     }
 
     fn restore(&mut self, starts: &StartsState, threads: &[ThreadState]) -> Option<()> {
@@ -262,7 +263,7 @@ impl<const N: usize> Thread<N> {
         copy: &mut Option<Copy<'_, '_>>,
     ) -> News {
         let Task { shared, target, starts, actions, share } = task;
-        let frozen = shared.settings.start.frozen(&shared.network.spec().stages);
+        let frozen = shared.settings.start.frozen(shared.network.spec());
         let mut news = News::default();
         while news.actions < actions {
             let view = shared.network.training_view();
@@ -312,6 +313,7 @@ impl<const N: usize, T: Target, S: StepSize> Kernel for Chunk<'_, N, T, S> {
     unsafe fn run<I: Isa>(self) {
         let Chunk { thread, shared, target, learner, starts, until, news } = self;
         let settings = shared.settings;
+        let explores = settings.policy != EpsilonGreedy::GREEDY;
         let mut numbers = Numbered::new(shared.next_game, settings.budget);
         // Each step is taken by all games before the next one: neighbouring instructions then belong
         // to independent games, and the processor works on several of them at once.
@@ -324,7 +326,10 @@ impl<const N: usize, T: Target, S: StepSize> Kernel for Chunk<'_, N, T, S> {
             // SAFETY: inside a kernel.
             unsafe {
                 let games = &mut thread.actors[..round];
-                games.iter_mut().for_each(|game| game.evaluate::<I>(&learner.view));
+                games.iter_mut().for_each(|game| game.evaluate::<I>(&learner.view, &settings.rules));
+                if explores {
+                    games.iter_mut().for_each(|game| game.explore(&settings.policy));
+                }
                 games.iter_mut().for_each(|game| game.learn::<I, T, S>(&target, learner));
                 games.iter_mut().for_each(|game| game.advance(&settings.rules));
                 if starts.watches() {

@@ -17,7 +17,7 @@ use afterstate_network::{Finished, Level, MemoryError, Network};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActorState, StartSpec, StepSizeSpec, TargetSpec,
+    ActorState, EpsilonGreedy, StartSpec, StepSizeSpec, TargetSpec,
     session::{News, Session, Shared, session},
     start::StartsState,
     step_size::Numbers,
@@ -53,6 +53,8 @@ pub struct Settings {
     pub seed: u64,
     /// Which afterstates move towards what.
     pub target: TargetSpec,
+    /// Which moves are made.
+    pub policy: EpsilonGreedy,
     /// How far a weight goes.
     pub step_size: StepSizeSpec,
     /// Where episodes begin.

@@ -61,7 +61,7 @@ impl Layout {
     /// Lays out the tables of a stage.
     pub fn new(spec: &NetworkSpec) -> Self {
         let tuples = spec.tuples.as_slice();
-        let ranges = spec.tables_per_stage() / tuples.len();
+        let ranges = spec.tables_per_set() / tuples.len();
         let single = |table: usize| Table {
             offset: 0,
             stride: 1,
@@ -69,7 +69,7 @@ impl Layout {
             order: (0..spec.tuple(table).len()).collect(),
             private: 0,
         };
-        let mut tables: Vec<Table> = (0..spec.tables_per_stage()).map(single).collect();
+        let mut tables: Vec<Table> = (0..spec.tables_per_set()).map(single).collect();
         let mut second_of = vec![None; tables.len()];
         for Pair { first, second, symmetry } in pairs(spec) {
             let orders = shared_last(&tuples[first], &tuples[second].image(symmetry, spec.side));
@@ -83,7 +83,7 @@ impl Layout {
         }
         let (mut len, mut private_len) = (0, 0);
         // Range by range, so that tables of one range are neighbours.
-        let by_range = |range| (range..spec.tables_per_stage()).step_by(ranges);
+        let by_range = |range| (range..spec.tables_per_set()).step_by(ranges);
         for i in (0..ranges).flat_map(by_range) {
             if let Some(first) = second_of[i] {
                 tables[i].offset = tables[first].offset + 1;
@@ -199,7 +199,7 @@ fn pairs(spec: &NetworkSpec) -> Vec<Pair> {
 
 /// Whether it is worth it, and possible, to pair a tuple with another one.
 fn can_pair(spec: &NetworkSpec, tuple: usize) -> bool {
-    let ranges = spec.tables_per_stage() / spec.tuples.as_slice().len();
+    let ranges = spec.tables_per_set() / spec.tuples.as_slice().len();
     let largest = (0..ranges).map(|range| spec.table_len(tuple * ranges + range)).max();
     spec.tuples.as_slice()[tuple].len() >= SHORTEST_PAIRED && largest <= Some(LARGEST_PAIRED)
 }

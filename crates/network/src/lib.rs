@@ -22,6 +22,7 @@ mod simd;
 mod spec;
 mod stages;
 mod tuples;
+mod values;
 mod vertical_split;
 
 pub use greedy::{Finished, GreedyGame, Reached};
@@ -33,4 +34,5 @@ pub use simd::{Encoding, Isa, Kernel, Level, dispatch, prefetch};
 pub use spec::{NetworkSpec, SpecError, TableId};
 pub use stages::{Stages, StagesError};
 pub use tuples::{Tuple, TupleError, Tuples};
+pub use values::{Values, ValuesError};
 pub use vertical_split::{RangesError, ValueRange, ValueRanges};

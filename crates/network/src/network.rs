@@ -16,9 +16,9 @@ pub type Weights = Mapped<AtomicU32>;
 pub struct Network {
     spec: NetworkSpec,
     layout: Layout,
-    /// The number of areas for threads in each stage.
+    /// The number of areas for threads in each set of tables.
     areas: u64,
-    /// V_init of each stage: weights are kept as what has been learned on top of it, so that optimistic
+    /// V_init of each set of tables: weights are kept as what has been learned on top of it, so that optimistic
     /// tables need not be written before they are used.
     initial: Vec<f32>,
     weights: Weights,
@@ -43,12 +43,12 @@ impl Network {
     pub fn new(spec: NetworkSpec) -> Result<Self, NetworkError> {
         spec.check()?;
         let layout = Layout::new(&spec);
-        let stages = spec.stages.count() as u64;
-        memory::check_fits("the network", stages * layout.len() * size_of::<f32>() as u64)?;
+        let sets = spec.sets() as u64;
+        memory::check_fits("the network", sets * layout.len() * size_of::<f32>() as u64)?;
         // Areas that only training uses cost nothing until then.
         let areas = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-        let weights = Mapped::zeroed((stages * (layout.len() + areas * layout.private_len())) as usize)?;
-        let initial = (0..spec.stages.count()).map(|stage| spec.initial(stage)).collect();
+        let weights = Mapped::zeroed((sets * (layout.len() + areas * layout.private_len())) as usize)?;
+        let initial = (0..spec.sets()).map(|set| spec.initial(set / spec.values.sets())).collect();
         Ok(Network { spec, layout, areas, initial, weights })
     }
 
@@ -57,21 +57,21 @@ impl Network {
         &self.spec
     }
 
-    /// Where the weights of each stage stand.
+    /// Where the weights of each set of tables stand.
     #[inline(always)]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// All weights, stage by stage in the order of the layout; behind each stage the areas of threads.
+    /// All weights, set by set in the order of the layout; behind each set the areas of threads.
     #[inline(always)]
     pub fn weights(&self) -> &[AtomicU32] {
         self.weights.as_slice()
     }
 
-    /// The number of weights from one stage to the next.
+    /// The number of weights from one set of tables to the next.
     #[inline(always)]
-    pub fn stage_len(&self) -> usize {
+    pub fn set_len(&self) -> usize {
         (self.layout.len() + self.areas * self.layout.private_len()) as usize
     }
 
@@ -83,9 +83,9 @@ impl Network {
 
     /// The positions of a table's weights, in the order of the paper's Eq. 3: the first cell counts 1.
     pub fn positions(&self, table: usize) -> impl Iterator<Item = usize> + '_ {
-        let TableId { stage, .. } = self.spec.table_id(table);
-        let first = stage * self.stage_len();
-        self.layout.positions(table % self.spec.tables_per_stage()).map(move |position| first + position)
+        let TableId { set, .. } = self.spec.table_id(table);
+        let first = set * self.set_len();
+        self.layout.positions(table % self.spec.tables_per_set()).map(move |position| first + position)
     }
 
     /// A table, in the order of the paper's Eq. 3. Its weights are counted from V_init on, which is no part
@@ -101,7 +101,7 @@ impl Network {
         }
     }
 
-    /// The value of an afterstate.
+    /// The value of an afterstate, in a network of afterstates.
     ///
     /// # Panics
     /// When the board is not of the network's side.
@@ -126,7 +126,8 @@ impl Network {
             lookups: self.layout.lookups(),
             encoding: self.encoding(),
             stages: &self.spec.stages,
-            stage_len: self.stage_len(),
+            sets_per_stage: self.spec.values.sets(),
+            set_len: self.set_len(),
             initial: &self.initial,
             promotion: if self.spec.promotion { Promotion::Read } else { Promotion::Off },
         }
@@ -139,7 +140,7 @@ impl Network {
     }
 
     /// The network as a thread sees it that keeps the weights of small tiles for itself, and where
-    /// its area begins in each stage. `None` when the network has no such area (its tables are not plain
+    /// its area begins in each set of tables. `None` when the network has no such area (its tables are not plain
     /// ones with c = 16, or too large), or not so many.
     pub fn private_lookups(&self, thread: usize) -> Option<(usize, Vec<Lookup>)> {
         let (area_len, thread) = (self.layout.private_len(), thread as u64);
@@ -152,17 +153,17 @@ impl Network {
 /// The weights that make up the value of a board.
 #[derive(Clone, Copy, Debug)]
 pub struct Features<'a> {
-    /// The stage of the board.
-    pub stage: usize,
-    /// The positions of its weights in the stage, lookup by lookup.
+    /// Which set of tables: that of the board's stage, and of the action where there are several.
+    pub set: usize,
+    /// The positions of its weights in the set, lookup by lookup.
     pub positions: &'a [Positions],
 }
 
 /// What [`View::find`] gives besides positions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Found {
-    /// The stage of the board.
-    pub stage: usize,
+    /// The set of tables of the board's stage, and of the first action.
+    pub set: usize,
     /// V, the value.
     pub value: f32,
 }
@@ -183,11 +184,12 @@ enum Promotion {
 pub struct View<'a> {
     /// All weights.
     pub weights: &'a [AtomicU32],
-    /// The lookups, the same for every stage.
+    /// The lookups, the same for every set of tables.
     pub lookups: &'a [Lookup],
     encoding: Encoding,
     stages: &'a Stages,
-    stage_len: usize,
+    sets_per_stage: usize,
+    set_len: usize,
     initial: &'a [f32],
     promotion: Promotion,
 }
@@ -198,10 +200,16 @@ impl<'a> View<'a> {
         View { lookups, ..self }
     }
 
-    /// The place of a stage's first weight.
+    /// The place of a set's first weight.
     #[inline(always)]
-    pub fn start(&self, stage: usize) -> usize {
-        stage * self.stage_len
+    pub fn start(&self, set: usize) -> usize {
+        set * self.set_len
+    }
+
+    /// The set of tables for a board: that of its stage, and of the first action.
+    #[inline(always)]
+    pub fn set_of(&self, board: &[u8; 16]) -> usize {
+        self.stages.of(board) * self.sets_per_stage
     }
 
     /// The stage of a board.
@@ -210,21 +218,32 @@ impl<'a> View<'a> {
         self.stages.of(board)
     }
 
-    /// The positions of a board's weights, lookup by lookup, and their sum, the value.
+    /// The positions of a board's weights, lookup by lookup, and their sum, the value; of the first action, where
+    /// there are several.
     ///
     /// # Safety
     /// The instruction set must be there (see [`Kernel`]).
     #[inline(always)]
     pub unsafe fn find<I: Isa>(&self, board: &[u8; 16], positions: &mut [Positions]) -> Found {
+        let set = self.set_of(board);
+        // SAFETY: as the caller.
+        Found { set, value: unsafe { self.find_in::<I>(set, board, positions) } }
+    }
+
+    /// The positions of a board's weights and their sum in a set of tables, which must be one of its stage.
+    ///
+    /// # Safety
+    /// As for [`Self::find`].
+    #[inline(always)]
+    pub unsafe fn find_in<I: Isa>(&self, set: usize, board: &[u8; 16], positions: &mut [Positions]) -> f32 {
         // SAFETY: as the caller; the lookups are those of the weights.
         unsafe {
-            let stage = self.stages.of(board);
             let mut sums = I::zero();
             for (lookup, positions) in self.lookups.iter().zip(positions) {
                 *positions = I::positions(board, self.encoding, lookup);
-                sums = self.add::<I>(sums, stage, lookup, positions);
+                sums = self.add::<I>(sums, set, lookup, positions);
             }
-            Found { stage, value: self.initial[stage] + I::total(sums) }
+            self.initial[set] + I::total(sums)
         }
     }
 
@@ -236,12 +255,12 @@ impl<'a> View<'a> {
     pub unsafe fn value<I: Isa>(&self, board: &[u8; 16]) -> f32 {
         // SAFETY: as the caller; the lookups are those of the weights.
         unsafe {
-            let stage = self.stages.of(board);
+            let set = self.set_of(board);
             let mut sums = I::zero();
             for lookup in self.lookups {
-                sums = self.add::<I>(sums, stage, lookup, &I::positions(board, self.encoding, lookup));
+                sums = self.add::<I>(sums, set, lookup, &I::positions(board, self.encoding, lookup));
             }
-            self.initial[stage] + I::total(sums)
+            self.initial[set] + I::total(sums)
         }
     }
 
@@ -255,16 +274,16 @@ impl<'a> View<'a> {
         unsafe {
             let mut sums = I::zero();
             for (lookup, positions) in self.lookups.iter().zip(features.positions) {
-                sums = self.add::<I>(sums, features.stage, lookup, positions);
+                sums = self.add::<I>(sums, features.set, lookup, positions);
             }
-            self.initial[features.stage] + I::total(sums)
+            self.initial[features.set] + I::total(sums)
         }
     }
 
     /// Calls a function with the place of each of these weights among all, in order.
     #[inline(always)]
     pub fn for_each_position(&self, features: Features<'_>, mut each: impl FnMut(usize)) {
-        let start = self.start(features.stage) as isize;
+        let start = self.start(features.set) as isize;
         for (lookup, positions) in self.lookups.iter().zip(features.positions) {
             for &position in &positions.0[..lookup.live()] {
                 each((start + lookup.base() + position as isize) as usize);
@@ -280,21 +299,21 @@ impl<'a> View<'a> {
     unsafe fn add<I: Isa>(
         &self,
         sums: I::Sums,
-        stage: usize,
+        set: usize,
         lookup: &Lookup,
         positions: &Positions,
     ) -> I::Sums {
-        // SAFETY: as the caller; the stage is one of the network's.
+        // SAFETY: as the caller; the set is one of the network's.
         unsafe {
-            let weights = self.weights.get_unchecked(stage * self.stage_len..);
+            let weights = self.weights.get_unchecked(set * self.set_len..);
             let sums = I::add(sums, weights, lookup, positions);
-            if self.promotion == Promotion::Off || stage == 0 {
+            if self.promotion == Promotion::Off || set < self.sets_per_stage {
                 return sums;
             }
             match I::zeros(weights, lookup, positions) {
                 0 => sums,
                 zeros => {
-                    let before = &self.weights[(stage - 1) * self.stage_len..];
+                    let before = &self.weights[(set - self.sets_per_stage) * self.set_len..];
                     if self.promotion == Promotion::Write {
                         promote(weights, before, lookup, positions, zeros);
                     }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::{RangesError, Stages, StagesError, Tuple, TupleError, Tuples, ValueRange, ValueRanges};
+use afterstate_game::Move;
+
+use crate::{RangesError, Stages, StagesError, Tuple, TupleError, Tuples, ValueRange, ValueRanges, Values};
 
 /// The shape of an n-tuple network.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,13 +27,20 @@ pub struct NetworkSpec {
     /// Optimistic initialization (guei-2021, III): V_init, the value of every board before anything is
     /// learned, for each stage; or one number for all of them.
     pub initial: Vec<f32>,
+    /// What the values are of.
+    pub values: Values,
 }
 
-/// One of the tables of a network: they are counted stage by stage, tuple by tuple, range by range.
+/// One of the tables of a network: they are counted stage by stage, action by action where they have tables of
+/// their own, tuple by tuple, range by range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TableId {
+    /// The set of tables: one for each stage, or one for each stage and action.
+    pub set: usize,
     /// The stage.
     pub stage: usize,
+    /// The number of the action; 0 where all have the same tables.
+    pub action: usize,
     /// The tuple.
     pub tuple: usize,
     /// The value range.
@@ -97,6 +106,7 @@ impl Default for NetworkSpec {
             stages: Stages::default(),
             promotion: false,
             initial: vec![0.0],
+            values: Values::Afterstates,
         }
     }
 }
@@ -119,7 +129,7 @@ impl NetworkSpec {
             ValueRanges::parse(&ranges.to_string(), self.tile_values)?;
         }
         self.tuples.as_slice().iter().try_for_each(|tuple| tuple.check(self.side))?;
-        for table in 0..self.tables_per_stage() {
+        for table in 0..self.tables_per_set() {
             let weights = self.table_len(table);
             if weights > 1 << 32 {
                 let tuple = self.tuple(table).to_string();
@@ -164,30 +174,37 @@ impl NetworkSpec {
         self.ranges.as_ref().map_or(1, |ranges| ranges.as_slice().len())
     }
 
-    /// The number of tables in a stage.
-    pub fn tables_per_stage(&self) -> usize {
+    /// The number of sets of tables: one for each stage, or one for each stage and action.
+    pub fn sets(&self) -> usize {
+        self.stages.count() * self.values.sets()
+    }
+
+    /// The number of tables in a set.
+    pub fn tables_per_set(&self) -> usize {
         self.tuples.as_slice().len() * self.range_count()
     }
 
     /// The number of tables.
     pub fn tables(&self) -> usize {
-        self.stages.count() * self.tables_per_stage()
+        self.sets() * self.tables_per_set()
     }
 
     /// Which table this is.
     pub fn table_id(&self, table: usize) -> TableId {
         let (rest, range) = (table / self.range_count(), table % self.range_count());
         let tuples = self.tuples.as_slice().len();
-        TableId { stage: rest / tuples, tuple: rest % tuples, range }
+        let (set, actions) = (rest / tuples, self.values.sets());
+        TableId { set, stage: set / actions, action: set % actions, tuple: rest % tuples, range }
     }
 
-    /// The name of a table in files: the number of its tuple, and its range and stage where there are
-    /// several, as in `3.range1.stage0`.
+    /// The name of a table in files: the number of its tuple, and its range, stage and action where there are
+    /// several, as in `3.range1.stage0` or `3.up`.
     pub fn table_name(&self, table: usize) -> impl fmt::Display + use<> {
-        let TableId { stage, tuple, range } = self.table_id(table);
+        let TableId { stage, action, tuple, range, .. } = self.table_id(table);
         let range = if self.range_count() > 1 { format!(".range{range}") } else { String::new() };
         let stage = if self.stages.count() > 1 { format!(".stage{stage}") } else { String::new() };
-        format!("{tuple}{range}{stage}")
+        let action = if self.values.sets() > 1 { format!(".{}", Move::ALL[action]) } else { String::new() };
+        format!("{tuple}{range}{stage}{action}")
     }
 
     /// The tuple of a table.
@@ -212,12 +229,12 @@ impl NetworkSpec {
 
     /// The number of weights.
     pub fn weights(&self) -> u64 {
-        let stage: u64 = (0..self.tables_per_stage()).map(|table| self.table_len(table)).sum();
-        stage * self.stages.count() as u64
+        let set: u64 = (0..self.tables_per_set()).map(|table| self.table_len(table)).sum();
+        set * self.sets() as u64
     }
 
     /// m, the number of weights that make up one value: the learning rate is divided by it.
     pub fn active_features(&self) -> usize {
-        self.tables_per_stage() * if self.symmetric { 8 } else { 1 }
+        self.tables_per_set() * if self.symmetric { 8 } else { 1 }
     }
 }

@@ -118,8 +118,9 @@ pub struct Tuples(Vec<Tuple>);
 ///
 /// terauchi-2025 draws its networks without listing their cells: `nt6` to `nt9`, `mnt6` and `mnt4` have as many
 /// shapes and tuples as the paper says, but the shapes are ours.
-const SETS: [(&str, &str, bool); 28] = [
+const SETS: [(&str, &str, bool); 29] = [
     ("17x4", "0123 4567 89ab cdef 048c 159d 26ae 37bf 0145 1256 2367 4589 569a 67ab 89cd 9ade abef", false),
+    ("10x34", "012 345 678 036 147 258 0134 1245 3467 4578", false),
     ("2x4", "0123 4567", true),
     ("5x4", "0123 4567 0145 1256 569a", true),
     ("4x5", "01234 45678 01245 45689", true),

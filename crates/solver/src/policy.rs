@@ -1,7 +1,7 @@
 //! Policies: whatever chooses moves.
 
 use afterstate_game::{Move, Rules, State};
-use afterstate_network::{Isa, Kernel, Level, Network, View, dispatch};
+use afterstate_network::{Isa, Kernel, Level, Network, Values, View, dispatch};
 use afterstate_search::PlayerSpec;
 
 /// Something that chooses a move on every board, always the same one on the same board. Any function
@@ -17,12 +17,13 @@ impl<const N: usize, F: Fn(State<N>) -> Move + Sync> Policy<N> for F {
     }
 }
 
-/// The greedy player of a network: argmax r + V(s'), the first one of equals.
+/// The greedy player of a network of afterstates: argmax r + V(s'), the first one of equals.
 pub struct Greedy<'a>(pub &'a Network);
 
 impl<const N: usize> Policy<N> for Greedy<'_> {
     fn choose(&self, states: &[State<N>], moves: &mut Vec<Move>) {
         assert_eq!(N, self.0.spec().side, "the board and the network differ in size");
+        assert_eq!(self.0.spec().values, Values::Afterstates, "values of afterstates are needed");
         dispatch(Level::best(), Batch { view: self.0.view(), states, moves });
     }
 }

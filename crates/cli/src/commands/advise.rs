@@ -55,6 +55,7 @@ impl Advise {
             return Exact { file: file.as_deref(), threads, json }.advise(self.board, out);
         }
         let model = Loaded::open(self.model.as_deref())?;
+        model.check_afterstates("`advise`")?;
         match self.board {
             AnyBoard::Four(board) => self.advise(&model, board, out),
             AnyBoard::Three(board) => self.advise(&model, board, out),

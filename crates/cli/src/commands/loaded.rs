@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use afterstate_game::Rules;
 use afterstate_lab::recipe::Recipe;
-use afterstate_network::{Network, file::ModelInfo, file::safetensors::TensorFile};
+use afterstate_network::{Network, Values, file::ModelInfo, file::safetensors::TensorFile};
 
 use super::model::{failure, open_model};
 use crate::error::Failure;
@@ -31,6 +31,16 @@ impl Loaded {
         let rules = rules_of(&file)?;
         let network = Network::load(file.path()).map_err(failure)?;
         Ok(Loaded { name: model.to_string_lossy().into_owned(), file: file.path().into(), network, rules })
+    }
+
+    /// Refuses what only values of afterstates can do; `what` is the subject of the sentence.
+    pub(super) fn check_afterstates(&self, what: &str) -> Result<(), Failure> {
+        let values = self.network.spec().values;
+        if values == Values::Afterstates {
+            return Ok(());
+        }
+        let message = format!("{what} needs values of afterstates, but {} has values of {values}", self.name);
+        Err(Failure::input(message, "`afterstate eval MODEL` plays it greedily, by its own values"))
     }
 
     /// The side of its board.

@@ -117,7 +117,7 @@ impl<const N: usize> Kernel for Chunk<'_, N> {
         while moves < CHUNK && !playing.is_empty() {
             // Each step by all games before the next one, as in training.
             // SAFETY: inside a kernel.
-            playing.iter_mut().for_each(|game| unsafe { game.evaluate::<I>(&view) });
+            playing.iter_mut().for_each(|game| unsafe { game.evaluate::<I>(&view, &rules) });
             playing.iter_mut().for_each(|game| game.advance(&rules));
             moves += playing.len() as u64;
             if playing.iter().any(GreedyGame::is_over) {

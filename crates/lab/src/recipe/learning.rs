@@ -15,6 +15,10 @@ pub struct Learning {
     /// How far a value is moved.
     #[serde(flatten)]
     pub step_size: StepSize,
+    /// ε: the probability of a random move in self-play.
+    pub epsilon: f64,
+    /// Which of several best moves is made in self-play.
+    pub ties: Ties,
     /// From which share of the budget on the rate is multiplied by which factor, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub schedule: Vec<(f64, f64)>,
@@ -26,7 +30,8 @@ impl Learning {
         self.schedule.iter().rev().find(|(from, _)| *from <= share).map_or(1.0, |(_, factor)| *factor)
     }
 
-    pub(super) fn read(doc: &mut Document) -> Self {
+    /// Reads the section, for a network with so many active features.
+    pub(super) fn read(doc: &mut Document, features: usize) -> Self {
         let orders =
             [("forward", Order::Forward), ("delayed", Order::Delayed), ("backward", Order::Backward)];
         let order = doc.choice("learning.order", &orders);
@@ -34,16 +39,24 @@ impl Learning {
         let target = target(doc, order);
         let step_sizes: [(_, ReadStepSize); 4] =
             [("tc", tc), ("fixed", fixed), ("otd+tc", otd_tc), ("autostep", autostep)];
-        let step_size = doc.choice("learning.step_size", &step_sizes)(doc);
+        let mut step_size = doc.choice("learning.step_size", &step_sizes)(doc);
+        if let StepSize::Fixed { alpha } = &mut step_size
+            && doc.one_of(&["learning.alpha", WEIGHT_ALPHA]) == Some(WEIGHT_ALPHA)
+        {
+            *alpha = weight_alpha(doc, features);
+        }
         if matches!(step_size, StepSize::Autostep { .. })
             && target != (Target::Td { lambda: 0.0, horizon: Some(0) })
         {
             let reason = "autostep is defined for lambda = 0 in forward order";
             doc.impossible("learning.step_size", reason);
         }
+        let expected = "a probability from 0 to 1";
+        let epsilon = doc.read("learning.epsilon", 0.0, expected, |epsilon| (0.0..=1.0).contains(epsilon));
+        let ties = doc.choice("learning.ties", &[("first", Ties::First), ("random", Ties::Random)]);
         let expected = "a list of [share, factor] with rising shares between 0 and 1 and factors above 0";
         let schedule = doc.read("learning.schedule", Vec::new(), expected, |steps| is_schedule(steps));
-        Learning { target, order, step_size, schedule }
+        Learning { target, order, step_size, epsilon, ties, schedule }
     }
 }
 
@@ -81,6 +94,16 @@ pub enum Order {
     Delayed,
     /// After the episode, from its last state to its first.
     Backward,
+}
+
+/// Which of several best moves is made in self-play.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ties {
+    /// The first one.
+    First,
+    /// Any of them: ramesh-2018, Fig. 5.
+    Random,
 }
 
 /// How far a value is moved towards its target.
@@ -168,8 +191,9 @@ fn n_step(doc: &mut Document, order: Order) -> Target {
 }
 
 /// The keys of step sizes, and those which have them.
-const STEP_SIZE_KEYS: [(&str, &[&str]); 6] = [
+const STEP_SIZE_KEYS: [(&str, &[&str]); 7] = [
     ("learning.alpha", &["fixed", "otd+tc", "autostep"]),
+    (WEIGHT_ALPHA, &["fixed"]),
     ("learning.beta", &["tc", "otd+tc"]),
     ("learning.tc_reset", &["tc"]),
     ("learning.tc_share", &["otd+tc"]),
@@ -187,6 +211,15 @@ fn refuse_others(doc: &mut Document, step_size: &str) {
 
 fn alpha(doc: &mut Document, default: f64) -> f64 {
     doc.read("learning.alpha", default, "a number above 0, at most 1", is_rate)
+}
+
+const WEIGHT_ALPHA: &str = "learning.weight_alpha";
+
+/// α of a value from that of each weight: its weights share what it moves by.
+fn weight_alpha(doc: &mut Document, features: usize) -> f64 {
+    let m = features as f64;
+    let expected = format!("a number above 0, at most 1/{features}, for {features} weights in a value");
+    m * doc.read(WEIGHT_ALPHA, 0.1 / m, &expected, |alpha| is_rate(&(m * alpha)))
 }
 
 fn beta(doc: &mut Document) -> f64 {

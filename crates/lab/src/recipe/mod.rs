@@ -35,7 +35,7 @@ use serde::Serialize;
 use document::Document;
 pub use error::{Place, Problem, RecipeError};
 pub use game::Game;
-pub use learning::{Learning, Order, StepSize, Target};
+pub use learning::{Learning, Order, StepSize, Target, Ties};
 pub use network::{Network, Tuples};
 pub use running::{Budget, Checkpoint, Evaluation, Log, Parallel, ParallelMode};
 pub use shipped::{Shipped, shipped};
@@ -106,7 +106,7 @@ impl Recipe {
         let mut doc = Document::new(file, source.resolve(row)?, overrides)?;
         let game = Game::read(&mut doc);
         let network = Network::read(&mut doc, game.side);
-        let learning = Learning::read(&mut doc);
+        let learning = Learning::read(&mut doc, network.active_features(game.side));
         let recipe = Recipe {
             name: doc.read("name", name.to_owned(), "a text", |_| true),
             description: doc.read("description", String::new(), "a text", |_| true),

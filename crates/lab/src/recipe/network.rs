@@ -1,7 +1,7 @@
 //! `[network]`: the shape of the value function.
 
-use afterstate_network::{self as network, NetworkSpec, SpecError, Stages, ValueRanges};
-use serde::Serialize;
+use afterstate_network::{self as network, NetworkSpec, SpecError, Stages, ValueRanges, Values};
+use serde::{Serialize, Serializer};
 use toml::Value;
 
 use super::document::Document;
@@ -28,6 +28,13 @@ pub struct Network {
     pub from: String,
     /// Optimistic initialization: the value of every board at the start, V_init, for all stages or for each.
     pub initial_value: Vec<f64>,
+    /// What the values are of: afterstates, states, or actions, which have tables of their own.
+    #[serde(serialize_with = "as_name")]
+    pub values: Values,
+}
+
+fn as_name<S: Serializer>(values: &Values, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(values.name())
 }
 
 impl Network {
@@ -53,8 +60,14 @@ impl Network {
             stages: self.stages.parse()?,
             promotion: self.promotion,
             initial: self.initial_value.iter().map(|&value| value as f32).collect(),
+            values: self.values,
         };
         spec.check().map(|()| spec)
+    }
+
+    /// m, the number of weights that make up a value; 1 where there is no such network.
+    pub(super) fn active_features(&self, side: usize) -> usize {
+        self.spec(side).map_or(1, |spec| spec.active_features())
     }
 
     pub(super) fn read(doc: &mut Document, side: usize) -> Self {
@@ -81,6 +94,7 @@ impl Network {
             promotion: false,
             from: doc.read("network.from", String::new(), "a model file or the directory of a run", |_| true),
             initial_value: vec![0.0],
+            values: doc.choice("network.values", &Values::ALL.map(|values| (values.name(), values))),
         };
         let ranges = doc.read("network.ranges", String::new(), "a text such as \"1-8 9-17\"", |_| true);
         match (ranges.is_empty(), ValueRanges::parse(&ranges, tile_values as usize)) {
@@ -109,8 +123,7 @@ fn initial(doc: &mut Document, network: &Network, side: usize) -> Vec<f64> {
     let expected = "a number, or a list with one for each stage";
     let given = doc.one_of(&keys).unwrap_or(keys[0]);
     let numbers = doc.read(given, Numbers(vec![0.0]), expected, |numbers| !numbers.0.is_empty()).0;
-    let features = network.spec(side).map_or(1, |spec| spec.active_features());
-    let factor = if given == keys[1] { features as f64 } else { 1.0 };
+    let factor = if given == keys[1] { network.active_features(side) as f64 } else { 1.0 };
     let initial_value: Vec<f64> = numbers.iter().map(|number| number * factor).collect();
     let network = Network { initial_value: initial_value.clone(), ..network.clone() };
     check(doc, given, network.spec(side));

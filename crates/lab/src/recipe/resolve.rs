@@ -2,11 +2,11 @@
 
 use afterstate_learning as learning;
 use afterstate_learning::{
-    Settings, StepSizeSpec, TargetSpec,
+    EpsilonGreedy, Settings, StepSizeSpec, TargetSpec,
     target::{Backward, DelayedTdLambda, NStep, TdLambda},
 };
 
-use super::{Budget, Learning, Order, ParallelMode, Recipe, RecipeError, StepSize, Target};
+use super::{Budget, Learning, Order, ParallelMode, Recipe, RecipeError, StepSize, Target, Ties};
 
 impl Recipe {
     /// What the trainer is told.
@@ -16,6 +16,10 @@ impl Recipe {
             rules: self.game.rules(),
             seed: self.seed,
             target: self.learning.target_spec(),
+            policy: EpsilonGreedy {
+                epsilon: self.learning.epsilon,
+                random_ties: self.learning.ties == Ties::Random,
+            },
             step_size: self.learning.step_size_spec(),
             start: self.start.spec(),
             schedule: self.learning.schedule.iter().map(step).collect(),

@@ -44,12 +44,15 @@ impl Parallel {
 /// Why the threads cannot keep weights of their own.
 fn all_shared(network: &Network, learning: &Learning) -> Option<&'static str> {
     let stages = network.stages.parse::<Stages>().map_or(1, |stages| stages.count());
+    let sets = stages * network.values.sets();
     if network.promotion {
         Some(
             "with promotion all weights are shared: threads that promote a copy of their own would add it twice",
         )
-    } else if stages > 2 {
-        Some("threads would have too many copies to merge with more than two stages")
+    } else if sets > 2 {
+        Some(
+            "threads would have too many copies to merge with more than two stages, or with tables for each action",
+        )
     } else if network.tile_values != 16 || !network.ranges.is_empty() {
         Some("threads can have copies of plain tables with tile_values = 16 only")
     } else if matches!(learning.step_size, StepSize::Autostep { .. }) {

@@ -24,7 +24,7 @@ impl Plan {
     /// When it describes no network.
     pub fn of(recipe: &Recipe) -> Result<Self, SpecError> {
         let spec = recipe.network.spec(recipe.game.side)?;
-        let positions = Layout::new(&spec).len() * spec.stages.count() as u64;
+        let positions = Layout::new(&spec).len() * spec.sets() as u64;
         let model_bytes = positions * size_of::<f32>() as u64;
         let learning_bytes = positions * recipe.learning.step_size_spec().bytes_per_weight();
         let bytes = model_bytes + learning_bytes;

@@ -49,9 +49,9 @@ impl StartSpec {
         }
     }
 
-    /// The number of stages, from the first one on, whose weights stay as they are.
-    pub(crate) fn frozen(&self, stages: &Stages) -> usize {
-        if matches!(self, StartSpec::StageByStage(_)) { stages.count() - 1 } else { 0 }
+    /// The number of sets of tables, from the first one on, whose weights stay as they are: all but the last stage's.
+    pub(crate) fn frozen(&self, spec: &NetworkSpec) -> usize {
+        if matches!(self, StartSpec::StageByStage(_)) { spec.sets() - spec.values.sets() } else { 0 }
     }
 }
 

@@ -21,7 +21,7 @@ impl StepSize for Fixed {
         _error: f32,
     ) {
         let step = rate * step;
-        let weights = view.weights[view.start(features.stage)..].as_ptr();
+        let weights = view.weights[view.start(features.set)..].as_ptr();
         for (positions, lookup) in features.positions.iter().zip(view.lookups) {
             let table = weights.wrapping_offset(lookup.base());
             let update = |lane: usize| {

@@ -61,7 +61,7 @@ impl StepSize for TemporalCoherence {
         step: f32,
         error: f32,
     ) {
-        let start = view.start(features.stage);
+        let start = view.start(features.set);
         let (weights, sums) = (&view.weights[start..], &self.sums.as_slice()[start..]);
         for (positions, lookup) in features.positions.iter().zip(view.lookups) {
             // SAFETY: as the caller; there are as many sums as weights.

@@ -28,19 +28,19 @@ impl Target for Backward {
         _learner: &Learner<'_, S>,
         reached: Reached<'_>,
     ) {
-        trace.push(reached.board, reached.features, reached.reward);
+        trace.push(reached.board, reached.features, reached.earned);
     }
 
     #[inline(always)]
-    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>) {
+    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>, last: f32) {
         let mut buffer = vec![Positions::default(); learner.view.lookups.len()];
-        let mut target = 0.0;
+        let mut target = last;
         for back in 0..trace.len() {
             // SAFETY: inside a kernel.
             unsafe {
-                let found = learner.view.find::<I>(trace.board(back), &mut buffer);
-                let features = Features { stage: found.stage, positions: &buffer };
-                let error = target - found.value;
+                let set = trace.set(back);
+                let error = target - learner.view.find_in::<I>(set, trace.board(back), &mut buffer);
+                let features = Features { set, positions: &buffer };
                 learner.update::<I>(features, error, error);
                 let value = learner.value::<I>(features);
                 target = trace.number(back) + (1.0 - self.lambda) * value + self.lambda * target;

@@ -61,11 +61,11 @@ impl Target for DelayedTdLambda {
     }
 
     #[inline(always)]
-    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>) {
+    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>, last: f32) {
         if !trace.is_empty() {
             // SAFETY: inside a kernel.
             unsafe {
-                self.record::<I, S>(trace, learner, 0.0);
+                self.record::<I, S>(trace, learner, last);
                 for back in (0..self.horizon.min(trace.len())).rev() {
                     self.update::<I, S>(trace, learner, back);
                 }

@@ -44,11 +44,12 @@ pub trait Target: Copy + Send + Sync {
         reached: Reached<'_>,
     );
 
-    /// The episode is over: the last afterstate led to a terminal state.
+    /// The episode is over: nothing is left to come but `last`, the reward of the last move where values are of
+    /// states or actions, and 0 where they are of afterstates.
     ///
     /// # Safety
     /// Inside a kernel only.
-    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>);
+    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>, last: f32);
 
     /// An empty trace for this target.
     fn trace(&self, network: &Network) -> Trace {

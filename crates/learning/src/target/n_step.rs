@@ -49,14 +49,14 @@ impl Target for NStep {
             // SAFETY: inside a kernel.
             unsafe { self.update::<I, S>(trace, learner, self.n - 1, reached.reward + reached.value) };
         }
-        trace.push(reached.board, reached.features, reached.reward);
+        trace.push(reached.board, reached.features, reached.earned);
     }
 
     #[inline(always)]
-    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>) {
+    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>, last: f32) {
         for back in (0..self.n.min(trace.len())).rev() {
             // SAFETY: inside a kernel.
-            unsafe { self.update::<I, S>(trace, learner, back, 0.0) };
+            unsafe { self.update::<I, S>(trace, learner, back, last) };
         }
         trace.clear();
     }

@@ -60,10 +60,10 @@ impl Target for TdLambda {
     }
 
     #[inline(always)]
-    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>) {
+    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>, last: f32) {
         if !trace.is_empty() {
             // SAFETY: inside a kernel.
-            unsafe { self.update::<I, S>(trace, learner, 0.0) };
+            unsafe { self.update::<I, S>(trace, learner, last) };
         }
         trace.clear();
     }

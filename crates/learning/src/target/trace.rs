@@ -1,4 +1,5 @@
-//! What an episode remembers for its target: the last afterstates, each with one number.
+//! What an episode remembers for its target: the last afterstates, each with one number. Where the values are
+//! of states or actions, these are meant.
 
 use afterstate_network::{Features, Level, Network, Positions};
 
@@ -21,7 +22,7 @@ pub struct Trace {
 #[repr(align(64))]
 struct Entry {
     board: [u8; 16],
-    stage: usize,
+    set: usize,
     number: f32,
 }
 
@@ -32,7 +33,7 @@ impl Trace {
         // A power of two, so that the ring needs no division.
         let capacity = horizon.map_or(0, usize::next_power_of_two);
         Trace {
-            entries: vec![Entry { board: [0; 16], stage: 0, number: 0.0 }; capacity],
+            entries: vec![Entry { board: [0; 16], set: 0, number: 0.0 }; capacity],
             positions: vec![Positions::default(); capacity * lookups],
             lookups,
             capacity,
@@ -64,12 +65,12 @@ impl Trace {
     /// Remembers an afterstate.
     #[inline(always)]
     pub fn push(&mut self, board: [u8; 16], features: Features<'_>, number: f32) {
-        let Features { stage, positions } = features;
+        let Features { set, positions } = features;
         if self.capacity == 0 {
-            self.entries.push(Entry { board, stage, number });
+            self.entries.push(Entry { board, set, number });
         } else {
             let slot = self.slot(0, 1);
-            self.entries[slot] = Entry { board, stage, number };
+            self.entries[slot] = Entry { board, set, number };
             // A loop, because a call to copy a few vectors costs more than they do.
             for (kept, new) in self.positions[slot * self.lookups..][..self.lookups].iter_mut().zip(positions)
             {
@@ -91,13 +92,19 @@ impl Trace {
     pub fn features(&self, back: usize) -> Features<'_> {
         let slot = self.slot(back, 0);
         let positions = &self.positions[slot * self.lookups..][..self.lookups];
-        Features { stage: self.entries[slot].stage, positions }
+        Features { set: self.entries[slot].set, positions }
     }
 
     /// The board of the afterstate `back` steps before the last one.
     #[inline(always)]
     pub fn board(&self, back: usize) -> &[u8; 16] {
         &self.entries[self.slot(back, 0)].board
+    }
+
+    /// The set of tables of the afterstate `back` steps before the last one.
+    #[inline(always)]
+    pub fn set(&self, back: usize) -> usize {
+        self.entries[self.slot(back, 0)].set
     }
 
     /// The number kept with the afterstate `back` steps before the last one.
@@ -113,26 +120,26 @@ impl Trace {
         self.entries[slot].number = number;
     }
 
-    /// Everything that is remembered, the oldest first, and the number of afterstates so far.
-    pub fn entries(&self) -> (Vec<([u8; 16], f32)>, usize) {
+    /// Everything that is remembered, the oldest first: boards, sets of tables and numbers; and the number of
+    /// afterstates so far.
+    pub fn entries(&self) -> (Vec<([u8; 16], usize, f32)>, usize) {
         let held = if self.capacity == 0 { self.len } else { self.len.min(self.capacity) };
-        ((0..held).rev().map(|back| (*self.board(back), self.number(back))).collect(), self.len)
+        let entry = |back| (*self.board(back), self.set(back), self.number(back));
+        ((0..held).rev().map(entry).collect(), self.len)
     }
 
     /// A trace that remembers what [`Self::entries`] gave.
     pub fn restore(
         horizon: Option<usize>,
         network: &Network,
-        entries: &[([u8; 16], f32)],
+        entries: &[([u8; 16], usize, f32)],
         len: usize,
     ) -> Self {
         let mut trace = Trace::new(horizon, network);
         trace.len = len - entries.len();
-        for (board, number) in entries {
-            let view = network.view();
-            let (positions, _) = view.positions_at(Level::Portable, board);
-            let features = Features { stage: view.stage_of(board), positions: &positions };
-            trace.push(*board, features, *number);
+        for &(board, set, number) in entries {
+            let (positions, _) = network.view().positions_at(Level::Portable, &board);
+            trace.push(board, Features { set, positions: &positions }, number);
         }
         trace
     }

@@ -1,7 +1,7 @@
 //! Networks and settings for the tests.
 
 use afterstate_learning::{
-    Budget, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer,
+    Budget, EpsilonGreedy, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer,
     target::{Backward, DelayedTdLambda, NStep, TdLambda},
 };
 use afterstate_network::{Network, NetworkSpec, Tuples};
@@ -50,6 +50,7 @@ pub(crate) fn settings(target: TargetSpec, step_size: StepSizeSpec, budget: Budg
         rules: Default::default(),
         seed: 7,
         target,
+        policy: EpsilonGreedy::GREEDY,
         step_size,
         start: StartSpec::Fresh,
         schedule: vec![],

@@ -153,7 +153,7 @@ impl<const N: usize> Naive<N> {
     /// Eq. 3 for every tuple and image: the weights that an afterstate reads.
     fn features(&self, afterstate: Afterstate<N>) -> Vec<Feature> {
         let c = self.spec.tile_values as u64;
-        let first = self.stage(afterstate) * self.spec.tables_per_stage();
+        let first = self.stage(afterstate) * self.spec.tables_per_set();
         let symmetries = if self.spec.symmetric { &Symmetry::ALL[..] } else { &Symmetry::ALL[..1] };
         let mut features = Vec::new();
         for (i, tuple) in self.spec.tuples.as_slice().iter().enumerate() {
@@ -180,7 +180,7 @@ impl<const N: usize> Naive<N> {
         for (i, (table, index)) in self.features(afterstate).into_iter().enumerate() {
             let v = self.v.get(&(table, index)).copied().unwrap_or(0.0);
             if self.spec.promotion && v == 0.0 && self.stage(afterstate) > 0 {
-                let before = self.v.get(&(table - self.spec.tables_per_stage(), index)).copied();
+                let before = self.v.get(&(table - self.spec.tables_per_set(), index)).copied();
                 self.v.insert((table, index), before.unwrap_or(0.0));
             }
             sums[i % 16] += self.v.get(&(table, index)).unwrap_or(&0.0);

@@ -19,8 +19,8 @@ struct Cell {
 pub(super) fn fill_table(network: &Network, table: usize, values: Floats<'_>) {
     let spec = network.spec();
     let c = spec.labels(table);
-    let (offset, contributions) = network.layout().contributions(table % spec.tables_per_stage());
-    let offset = offset + (spec.table_id(table).stage * network.stage_len()) as u64;
+    let (offset, contributions) = network.layout().contributions(table % spec.tables_per_set());
+    let offset = offset + (spec.table_id(table).set * network.set_len()) as u64;
     let cell = |(j, in_memory)| Cell { in_file: c.pow(j), in_memory };
     let mut cells: Vec<Cell> = (0..).zip(contributions).map(cell).collect();
     let least_in_file = cells.remove(0);

@@ -116,9 +116,9 @@ impl<'a> Sum<'a> {
         holders: &[Holder],
     ) -> Result<Self, FileError> {
         let id = folded.table_id(table);
-        let ranges = spec.tables_per_stage() / spec.tuples.as_slice().len();
+        let ranges = spec.tables_per_set() / spec.tuples.as_slice().len();
         let open = |tuple: usize| {
-            Resolved::open(file, spec, id.stage * spec.tables_per_stage() + tuple * ranges + id.range)
+            Resolved::open(file, spec, id.set * spec.tables_per_set() + tuple * ranges + id.range)
         };
         let (c, n) = (folded.labels(table), folded.tuple(table).len());
         let halves = [n / 2, n - n / 2].map(|cells| c.pow(cells as u32));

@@ -1,7 +1,8 @@
 //! Networks on disk.
 //!
 //! Model files are [safetensors] with the network's shape in the metadata: one flat
-//! tensor `V.0`, `V.1` … for every tuple, or `V.0.range1.stage2` for every tuple, range and stage. [`tdl2048`] and [`jaskowski`] read the files that other
+//! tensor `V.0`, `V.1` … for every tuple, or `V.0.range1.stage2` for every tuple, range and stage, and
+//! `V.0.up` … for every action that has tables of its own. [`tdl2048`] and [`jaskowski`] read the files that other
 //! programs write. Everything is checked before it is used, and everything is written
 //! [atomically](atomic).
 

@@ -7,14 +7,14 @@ use super::{
     fill::fill_table,
     safetensors::{self, Tensor, TensorFile},
 };
-use crate::{Network, NetworkSpec, SpecError, Stages, Tuples, ValueRanges};
+use crate::{Network, NetworkSpec, SpecError, Stages, Tuples, ValueRanges, Values};
 
 const FORMAT: &str = "afterstate-network";
 /// Networks that are no more than tuples are written as version 1, which older programs read too.
 const VERSIONS: [&str; 2] = ["1", "2"];
 
 /// The keys of the metadata that describe the network; all others are the caller's.
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "format",
     "version",
     "side",
@@ -25,6 +25,7 @@ const KEYS: [&str; 10] = [
     "stages",
     "promotion",
     "initial",
+    "values",
 ];
 
 /// What a model file holds, without its weights.
@@ -47,6 +48,7 @@ pub fn metadata(spec: &NetworkSpec, extra: &BTreeMap<String, String>) -> BTreeMa
         (spec.stages != Stages::default()).then(|| spec.stages.to_string()),
         spec.promotion.then(|| "true".to_owned()),
         (spec.initial != [0.0]).then(|| initial.join(" ")),
+        (spec.values != Values::default()).then(|| spec.values.to_string()),
     ];
     let version = VERSIONS[usize::from(later.iter().any(Option::is_some))];
     let values = [
@@ -109,6 +111,7 @@ fn spec_of(metadata: &BTreeMap<String, String>) -> Result<NetworkSpec, Problem> 
     let initial = metadata.get("initial").map_or("0", String::as_str).split_whitespace();
     let numbers = initial.map(|number| number.parse().ok()).collect::<Option<_>>();
     let promotion = metadata.get("promotion").map_or("false", String::as_str).parse();
+    let values = metadata.get("values").map_or(Ok(Values::default()), |text| text.parse());
     let spec = NetworkSpec {
         side: parse(text("side")).ok_or_else(|| wrong("side", "2, 3 or 4"))?,
         tuples: Tuples::new(tuples)?,
@@ -118,6 +121,7 @@ fn spec_of(metadata: &BTreeMap<String, String>) -> Result<NetworkSpec, Problem> 
         stages: stages.map_err(|_| wrong("stages", "a rule like `2^4` or `16384`"))?,
         promotion: promotion.map_err(|_| wrong("promotion", "`true` or `false`"))?,
         initial: numbers.ok_or_else(|| wrong("initial", "numbers"))?,
+        values: values.map_err(|_| wrong("values", "`afterstates`, `states` or `actions`"))?,
     };
     spec.check()?;
     Ok(spec)

@@ -15,7 +15,8 @@ impl<'a> Resolved<'a> {
     pub(super) fn open(file: &'a TensorFile, spec: &NetworkSpec, table: usize) -> Result<Self, FileError> {
         let tensor = |table| file.tensor(&format!("V.{}", spec.table_name(table)));
         let promoted = spec.promotion && spec.table_id(table).stage > 0;
-        let before = promoted.then(|| tensor(table - spec.tables_per_stage())).transpose()?;
+        let before =
+            promoted.then(|| tensor(table - spec.values.sets() * spec.tables_per_set())).transpose()?;
         Ok(Resolved { own: tensor(table)?, before })
     }
 

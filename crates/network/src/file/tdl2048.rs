@@ -224,8 +224,9 @@ fn check_exportable(network: &NetworkSpec) -> Result<(), Problem> {
     let NetworkSpec { side, tile_values, symmetric, .. } = network;
     Err(Problem::Unsupported(format!(
         ".w files hold networks for 4×4 boards with 16 tile values and symmetric sampling, but this one has \
-         side {side}, {tile_values} tile values, symmetric = {symmetric}, {} stages, {} value ranges and an \
-         initial value of {}",
+         side {side}, {tile_values} tile values, symmetric = {symmetric}, values of {}, {} stages, {} value \
+         ranges and an initial value of {}",
+        network.values,
         network.stages.count(),
         network.ranges().as_slice().len(),
         network.initial(0),

@@ -2,7 +2,7 @@
 
 use std::{arch::x86_64::*, sync::atomic::AtomicU32};
 
-use super::{Encoding, Isa};
+use super::{Encoding, Isa, Level};
 use crate::{Lookup, Positions};
 
 /// x86-64 with AVX2.
@@ -11,6 +11,7 @@ pub(super) struct Avx2;
 
 impl Isa for Avx2 {
     type Sums = [__m256; 2];
+    const LEVEL: Level = Level::Avx2;
 
     #[inline(always)]
     unsafe fn positions(board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions {

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU32, AtomicU64},
 };
 
-use super::{Encoding, Isa, avx2, portable::Portable};
+use super::{Encoding, Isa, Level, avx2, portable::Portable};
 use crate::{LANES, Lookup, Positions};
 
 /// x86-64 with AVX-512 (F, BW, CD, DQ, VL).
@@ -14,6 +14,7 @@ pub(super) struct Avx512;
 
 impl Isa for Avx512 {
     type Sums = __m512;
+    const LEVEL: Level = Level::Avx512;
 
     #[inline(always)]
     unsafe fn positions(board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions {

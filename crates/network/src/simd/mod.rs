@@ -21,6 +21,9 @@ pub trait Isa: Copy {
     /// Sixteen sums.
     type Sums: Copy;
 
+    /// Which one it is.
+    const LEVEL: Level;
+
     /// The positions of a board's weights.
     ///
     /// # Safety
@@ -168,15 +171,25 @@ pub trait Kernel {
 /// When the processor does not have it.
 pub fn dispatch<K: Kernel>(level: Level, kernel: K) -> K::Output {
     assert!(Level::available().contains(&level), "this processor has no {level:?}");
-    match level {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: checked above.
-        Level::Avx512 => unsafe { run_avx512(kernel) },
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: checked above.
-        Level::Avx2 => unsafe { run_avx2(kernel) },
-        // SAFETY: plain Rust runs everywhere.
-        _ => unsafe { kernel.run::<Portable>() },
+    // SAFETY: just checked.
+    unsafe { dispatch_unchecked(level, kernel) }
+}
+
+/// Runs a kernel with an instruction set that is known to be there: for one kernel inside another, to keep what
+/// is rarely needed out of a hot loop.
+///
+/// # Safety
+/// The processor must have it.
+pub(crate) unsafe fn dispatch_unchecked<K: Kernel>(level: Level, kernel: K) -> K::Output {
+    // SAFETY: as the caller; plain Rust runs everywhere.
+    unsafe {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => run_avx512(kernel),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => run_avx2(kernel),
+            _ => kernel.run::<Portable>(),
+        }
     }
 }
 

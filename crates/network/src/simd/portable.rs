@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::{Encoding, Isa};
+use super::{Encoding, Isa, Level};
 use crate::{LANES, Lookup, Positions};
 
 /// Plain Rust.
@@ -11,6 +11,7 @@ pub(super) struct Portable;
 
 impl Isa for Portable {
     type Sums = [f32; LANES];
+    const LEVEL: Level = Level::Portable;
 
     #[inline(always)]
     unsafe fn positions(board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions {

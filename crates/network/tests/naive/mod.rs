@@ -36,13 +36,13 @@ fn naive_value<const N: usize>(spec: &NetworkSpec, board: Board<N>) -> f32 {
     let symmetries = if spec.symmetric { &Symmetry::ALL[..] } else { &Symmetry::ALL[..1] };
     let stage = spec.stages.of(&board.bytes());
     let mut value = spec.initial(stage);
-    for i in 0..spec.tables_per_stage() {
+    for i in 0..spec.tables_per_set() {
         let (range, c) = (spec.range(i), spec.labels(i) as u64);
         for &symmetry in symmetries {
             let image = board.image(symmetry);
             let digit = |&cell: &u8| label(range, spec.tile_values, image.exponent(cell.into()));
             let index = spec.tuple(i).cells().iter().rev().fold(0, |index, cell| index * c + digit(cell));
-            let of_stage = |stage: usize| weight_of(spec, stage * spec.tables_per_stage() + i, index);
+            let of_stage = |stage: usize| weight_of(spec, stage * spec.tables_per_set() + i, index);
             value += match of_stage(stage) {
                 0.0 if spec.promotion && stage > 0 => of_stage(stage - 1),
                 weight => weight,

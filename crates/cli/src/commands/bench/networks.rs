@@ -10,7 +10,7 @@ use std::{
 use afterstate_game::Rules;
 use afterstate_lab::evaluate::{Games, SEED, evaluate};
 use afterstate_learning::{
-    Budget, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer, target::TdLambda,
+    Budget, EpsilonGreedy, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer, target::TdLambda,
 };
 use afterstate_network::{Network, NetworkSpec, Tuples};
 
@@ -131,6 +131,7 @@ fn trainer(
         rules: Rules::default(),
         seed: 1,
         target: TargetSpec::TdLambda(TdLambda { lambda: 0.0, horizon: 0 }),
+        policy: EpsilonGreedy::GREEDY,
         step_size,
         start: StartSpec::Fresh,
         schedule: vec![],

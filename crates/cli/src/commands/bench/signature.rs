@@ -7,7 +7,7 @@
 use afterstate_game::{Game, Rules, State, perft};
 use afterstate_lab::evaluate::{Games, SEED, evaluate};
 use afterstate_learning::{
-    Budget, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer,
+    Budget, EpsilonGreedy, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer,
     target::{DelayedTdLambda, TdLambda},
 };
 use afterstate_network::{Network, NetworkSpec, Tuples};
@@ -45,6 +45,7 @@ fn training(hash: &mut Hash, target: TargetSpec, step_size: StepSizeSpec) -> Res
         rules,
         seed: 1,
         target,
+        policy: EpsilonGreedy::GREEDY,
         step_size,
         start: StartSpec::Fresh,
         schedule: vec![(0.5, 0.5)],

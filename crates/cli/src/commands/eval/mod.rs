@@ -149,6 +149,12 @@ impl Eval {
         mut kept: Option<KeptGames>,
         collect: Option<Steps>,
     ) -> Result<(Outcome, f64), Failure> {
+        if !player.is_greedy() && player.search.is_some() {
+            model.check_afterstates("a search")?;
+        }
+        if collect.is_some() {
+            model.check_afterstates("`--collect`")?;
+        }
         let (network, games, threads) = (&model.network, self.games(model), thread_count(self.threads));
         let before: Vec<_> = kept.iter().flat_map(KeptGames::results).copied().collect();
         let before: Vec<_> = before.into_iter().filter(|result| result.game < self.games).collect();

@@ -20,6 +20,7 @@ impl Eval {
         positions: &Path,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
+        model.check_afterstates("`--from`")?;
         let survival = match model.side() {
             4 => self.survival::<4>(model, search, steps, step, positions),
             3 => self.survival::<3>(model, search, steps, step, positions),

@@ -5,9 +5,9 @@ use std::{
     path::PathBuf,
 };
 
-use afterstate_game::tile_colour;
+use afterstate_game::{Move, tile_colour};
 use afterstate_network::{
-    Layout, NetworkSpec, Tuple,
+    Layout, NetworkSpec, TableId, Tuple, Values,
     file::{Floats, ModelInfo},
 };
 use clap::Args;
@@ -105,12 +105,13 @@ impl Info {
     }
 }
 
-/// A table in words: its tuple, and its value range and stage where there are several.
+/// A table in words: its tuple, and its value range, stage and action where there are several.
 fn table_title(spec: &NetworkSpec, table: usize) -> String {
-    let stage = spec.table_id(table).stage;
+    let TableId { stage, action, .. } = spec.table_id(table);
     let range = if spec.ranges.is_some() { format!(" {}", spec.range(table)) } else { String::new() };
     let stage = if spec.stages.count() > 1 { format!(" stage {stage}") } else { String::new() };
-    format!("{}{range}{stage}", spec.tuple(table))
+    let action = if spec.values.sets() > 1 { format!(" {}", Move::ALL[action]) } else { String::new() };
+    format!("{}{range}{stage}{action}", spec.tuple(table))
 }
 
 /// Text from a file, with nothing in it that a terminal would obey.
@@ -129,7 +130,7 @@ fn total(tables: &[Summary]) -> Summary {
 
 /// The bytes of memory that the weights take.
 fn memory(spec: &NetworkSpec) -> u64 {
-    4 * Layout::new(spec).len() * spec.stages.count() as u64
+    4 * Layout::new(spec).len() * spec.sets() as u64
 }
 
 fn as_json(info: &ModelInfo, tables: &[Summary], total: &Summary) -> Value {
@@ -139,6 +140,9 @@ fn as_json(info: &ModelInfo, tables: &[Summary], total: &Summary) -> Value {
         entry["cells"] = spec.tuple(i).to_string().into();
         entry["range"] = spec.range(i).to_string().into();
         entry["stage"] = spec.table_id(i).stage.into();
+        if spec.values == Values::Actions {
+            entry["action"] = Move::ALL[spec.table_id(i).action].name().into();
+        }
         entry
     };
     let mut answer = total.json();
@@ -150,6 +154,7 @@ fn as_json(info: &ModelInfo, tables: &[Summary], total: &Summary) -> Value {
     answer["coherence"] = info.has_coherence.into();
     answer["stages"] = spec.stages.to_string().into();
     answer["promotion"] = spec.promotion.into();
+    answer["values"] = spec.values.name().into();
     answer["initial_value"] = json!(spec.initial);
     answer["tables"] = tables.iter().enumerate().map(table).collect();
     answer["metadata"] = json!(info.extra);
@@ -165,6 +170,11 @@ fn write_shape(info: &ModelInfo, colour: bool, out: &mut dyn Write) -> Result<()
     let mebibytes = memory(spec) as f64 / f64::from(1 << 20);
     writeln!(out, "{name}{}, {mebibytes:.1} MiB of memory", summary(spec))?;
     writeln!(out, "{side}×{side} boards, {tile_values} tile values, {sampling}")?;
+    match spec.values {
+        Values::Afterstates => {}
+        Values::States => writeln!(out, "values of states")?,
+        Values::Actions => writeln!(out, "values of actions, each with tables of its own")?,
+    }
     if spec.stages.count() > 1 {
         let promotion = if spec.promotion { ", with weight promotion" } else { "" };
         writeln!(out, "{} stages by the rule {}{promotion}", spec.stages.count(), spec.stages)?;

@@ -88,6 +88,7 @@ impl Play {
         }
         let search = parse_search(&self.search)?;
         let model = self.model.as_deref().map(|model| Loaded::open(Some(model))).transpose()?;
+        model.iter().try_for_each(|model| model.check_afterstates("`play`"))?;
         match model.as_ref().map_or(self.board.side(), Loaded::side) {
             4 => self.play::<4>(model.as_ref(), search, out),
             3 => self.play::<3>(model.as_ref(), search, out),

@@ -58,6 +58,7 @@ impl PolicyArgs {
             return Err(Failure::input(message, "`--search 1ply` to `5ply` do"));
         }
         let model = Loaded::open(Some(model))?;
+        model.check_afterstates("`--policy`")?;
         match model.side() {
             2 => self.on_board::<2>(&model, search, threads, as_json, out),
             3 => self.on_board::<3>(&model, search, threads, as_json, out),
