@@ -1,6 +1,6 @@
 //! Starts: where the next episode begins.
 //!
-//! A start looks at every new state of a game ([`Starts::watch`]), and is asked for the first state of the
+//! A start looks at every new state of a game (`Starts::watch`), and is asked for the first state of the
 //! next episode when one has ended. Episodes that begin in the middle of a game have scores that say nothing
 //! of the player, so they are counted, but not reported as finished games.
 
