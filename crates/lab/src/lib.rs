@@ -1,8 +1,9 @@
-//! Experiments on 2048: recipes, runs and their files, evaluation, statistics of games, learning curves.
+//! Experiments on 2048: recipes, runs and their files, models, evaluation, statistics of games, learning curves.
 
 pub mod curve;
 pub mod evaluate;
 pub mod log;
+pub mod model;
 pub mod recipe;
 pub mod run;
 pub mod stats;

@@ -6,16 +6,12 @@ use std::{
 };
 
 use afterstate_game::{AnyBoard, Board, Move, State, draw};
+use afterstate_lab::model::Loaded;
 use afterstate_search::{Advice, LineMove, Player, best_line};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use super::{
-    eval::parse_search,
-    loaded::{Loaded, thread_count},
-    model::thousands,
-    solve::Exact,
-};
+use super::{eval::parse_search, model::thousands, solve::Exact, thread_count};
 use crate::error::Failure;
 
 /// Say what each move is worth

@@ -7,7 +7,6 @@ mod advise;
 mod bench;
 mod completions;
 mod eval;
-mod loaded;
 mod model;
 mod perft;
 mod play;
@@ -49,6 +48,14 @@ commands! {
     bench::Bench,
     perft::Perft,
     completions::Completions,
+}
+
+/// The number of threads that was asked for, 0 for all cores.
+fn thread_count(asked: usize) -> usize {
+    match asked {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    }
 }
 
 /// What there is to do, for someone who typed nothing but the name.

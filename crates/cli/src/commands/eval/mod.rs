@@ -14,16 +14,14 @@ use std::{
 
 use afterstate_lab::{
     evaluate::{self, Contest, Games, KeptGames, KeptHeader, Outcome, Position, Steps, header_checksum},
+    model::Loaded,
     stats::{EvalReport, GameResult, Summary, Tally},
 };
 use afterstate_search::{PlayerSpec, TileDowngrading};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{
-    loaded::{Loaded, thread_count},
-    model::thousands,
-};
+use super::{model::thousands, thread_count};
 use crate::error::Failure;
 
 /// Measure how well a network plays

@@ -2,10 +2,11 @@
 
 use std::{io::Write, path::PathBuf};
 
+use afterstate_lab::model::open_file;
 use afterstate_network::file::{ModelInfo, average, fold};
 use clap::Args;
 
-use super::{failure, open_model, summary};
+use super::{failure, summary};
 use crate::error::Failure;
 
 /// Add redundant tuples into those that contain them
@@ -45,7 +46,7 @@ pub(super) struct Average {
 
 impl Fold {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let file = open_model(&self.file)?;
+        let file = open_file(&self.file)?;
         let info = ModelInfo::of(&file).map_err(failure)?;
         let mut extra = info.extra;
         extra.insert("folded_from".into(), info.spec.tuples.to_string());
@@ -57,7 +58,7 @@ impl Fold {
 
 impl Average {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let files = self.files.iter().map(|file| open_model(file)).collect::<Result<Vec<_>, _>>()?;
+        let files = self.files.iter().map(|file| open_file(file)).collect::<Result<Vec<_>, _>>()?;
         // The recipe tells the rules of the game.
         let mut extra = ModelInfo::of(&files[0]).map_err(failure)?.extra;
         extra.retain(|key, _| key == "recipe");

@@ -6,6 +6,7 @@ use std::{
 };
 
 use afterstate_game::{Move, tile_colour};
+use afterstate_lab::model::open_file;
 use afterstate_network::{
     Layout, NetworkSpec, TableId, Tuple, Values,
     file::{Floats, ModelInfo},
@@ -13,7 +14,7 @@ use afterstate_network::{
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{failure, open_model, summary, thousands};
+use super::{failure, summary, thousands};
 use crate::error::Failure;
 
 /// How many tuples are drawn side by side.
@@ -77,7 +78,7 @@ impl Summary {
 
 impl Info {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let file = open_model(&self.file)?;
+        let file = open_file(&self.file)?;
         let info = ModelInfo::of(&file).map_err(failure)?;
         let spec = &info.spec;
         let name = |i| format!("V.{}", spec.table_name(i));

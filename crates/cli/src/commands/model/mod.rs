@@ -3,17 +3,13 @@
 mod derived;
 mod info;
 
-use std::{
-    collections::BTreeMap,
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, io::Write, path::PathBuf};
 
+use afterstate_lab::model::{ModelError, open_file};
 use afterstate_network::{
     NetworkSpec,
     file::{
-        FileError, Format, ModelInfo, Problem, jaskowski, metadata,
-        safetensors::{self, TensorFile},
+        FileError, Format, ModelInfo, Problem, jaskowski, metadata, safetensors,
         tdl2048::{self, WeightFile},
     },
 };
@@ -113,7 +109,7 @@ impl Import {
 
 impl Export {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let file = open_model(&self.file)?;
+        let file = open_file(&self.file)?;
         let info = ModelInfo::of(&file).map_err(failure)?;
         let tensors: Result<Vec<_>, _> = file.names().map(|name| file.to_tensor(name)).collect();
         tdl2048::export(&self.output, &info.spec, tensors.map_err(failure)?).map_err(failure)?;
@@ -123,17 +119,28 @@ impl Export {
     }
 }
 
-/// Opens a model file, or that of a run directory.
-pub(super) fn open_model(path: &Path) -> Result<TensorFile, Failure> {
-    let file = if path.is_dir() { path.join("model.safetensors") } else { path.into() };
-    let foreign = match Format::detect(&file).map_err(failure)? {
-        Format::Model => return TensorFile::open(&file).map_err(failure),
-        Format::Tdl2048 => "a .w file of TDL2048+",
-        Format::Jaskowski => "a player file of Jaśkowski",
-    };
-    let hint =
-        format!("`afterstate model import {} -o MODEL.safetensors` makes a model of it", file.display());
-    Err(Failure::input(format!("{} is {foreign}, not a model file", file.display()), hint))
+/// Says what may help.
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        let hint = match &error {
+            ModelError::NoBuiltIn => "`afterstate train quick` makes one in runs/quick".to_owned(),
+            ModelError::Foreign { path, .. } => {
+                let file = path.display();
+                format!("`afterstate model import {file} -o MODEL.safetensors` makes a model of it")
+            }
+            ModelError::Recipe(_) => {
+                "the model was made by another version of this program, or damaged".to_owned()
+            }
+            ModelError::Values { .. } => {
+                "`afterstate eval MODEL` plays it greedily, by its own values".to_owned()
+            }
+            ModelError::File(_) => String::new(),
+        };
+        match error {
+            ModelError::File(error) => failure(error),
+            error => Failure::input(error, hint),
+        }
+    }
 }
 
 /// A bad file is bad input; what happens while writing is not.

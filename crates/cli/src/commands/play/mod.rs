@@ -15,6 +15,7 @@ use std::{
 };
 
 use afterstate_game::Rules;
+use afterstate_lab::model::Loaded;
 use afterstate_search::{Player, PlayerSpec};
 use clap::{Args, ValueEnum};
 use ratatui::{
@@ -22,10 +23,7 @@ use ratatui::{
     crossterm::event::{self, Event},
 };
 
-use super::{
-    eval::parse_search,
-    loaded::{Loaded, thread_count},
-};
+use super::{eval::parse_search, thread_count};
 use crate::error::Failure;
 use keys::Action;
 use session::{Helper, Session};

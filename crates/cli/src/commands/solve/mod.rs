@@ -11,7 +11,7 @@ use afterstate_game::{Move, Rules, State};
 use afterstate_solver::{Boards, Objective, Settings, evaluate};
 use clap::{Args, ValueEnum};
 
-use super::loaded::thread_count;
+use super::thread_count;
 use crate::error::Failure;
 use report::Solved;
 use work::{failure, solve};

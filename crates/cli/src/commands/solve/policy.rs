@@ -7,6 +7,7 @@ use std::{
 };
 
 use afterstate_game::{State, draw};
+use afterstate_lab::model::Loaded;
 use afterstate_search::{Limit, PlayerSpec};
 use afterstate_solver::{
     Boards, Evaluation, Greedy, Mistake, Objective, Regret, Searching, Settings, Solution, evaluate,
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::{report, work};
 use crate::{
-    commands::{eval::parse_search, loaded::Loaded, model::thousands},
+    commands::{eval::parse_search, model::thousands},
     error::Failure,
 };
 

@@ -1,0 +1,111 @@
+//! The model that a command or a request works with.
+
+use std::path::{Path, PathBuf};
+
+use afterstate_game::Rules;
+use afterstate_network::{
+    Network, Values,
+    file::{FileError, Format, ModelInfo, safetensors::TensorFile},
+};
+
+use crate::{
+    recipe::{Recipe, RecipeError},
+    run::Directory,
+};
+
+/// A network in memory.
+pub struct Loaded {
+    /// What the user called it.
+    pub name: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// The network.
+    pub network: Network,
+    /// The rules that it has learned.
+    pub rules: Rules,
+}
+
+/// Why a model cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// None was named.
+    #[error("no model given, and there is no built-in model yet")]
+    NoBuiltIn,
+    /// The file cannot be read, or is damaged.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The file is another program's.
+    #[error("{} is {what}, not a model file", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// The recipe in the file cannot be read.
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+    /// What is asked for needs other values than the model has.
+    #[error("{what} needs values of afterstates, but {model} has values of {values}")]
+    Values {
+        /// Who asks.
+        what: String,
+        /// The model.
+        model: String,
+        /// What it has.
+        values: Values,
+    },
+}
+
+impl Loaded {
+    /// Loads a model file, or that of a run directory; without either, the built-in model.
+    ///
+    /// # Errors
+    /// When there is no such model, or it is damaged.
+    pub fn open(model: Option<&Path>) -> Result<Loaded, ModelError> {
+        let Some(model) = model else { return Err(ModelError::NoBuiltIn) };
+        let file = open_file(model)?;
+        let rules = rules_of(&file)?;
+        let network = Network::load(file.path())?;
+        Ok(Loaded { name: model.to_string_lossy().into_owned(), file: file.path().into(), network, rules })
+    }
+
+    /// Refuses what only values of afterstates can do; `what` is the subject of the sentence.
+    ///
+    /// # Errors
+    /// When the model has other values.
+    pub fn check_afterstates(&self, what: &str) -> Result<(), ModelError> {
+        let values = self.network.spec().values;
+        if values == Values::Afterstates {
+            return Ok(());
+        }
+        Err(ModelError::Values { what: what.to_owned(), model: self.name.clone(), values })
+    }
+
+    /// The side of its board.
+    pub fn side(&self) -> usize {
+        self.network.spec().side
+    }
+}
+
+/// Opens a model file, or that of a run directory, without loading it.
+///
+/// # Errors
+/// When it cannot be read, or is no model file.
+pub fn open_file(path: &Path) -> Result<TensorFile, ModelError> {
+    let path = if path.is_dir() { Directory::new(path).model() } else { path.to_owned() };
+    let what = match Format::detect(&path)? {
+        Format::Model => return Ok(TensorFile::open(&path)?),
+        Format::Tdl2048 => "a .w file of TDL2048+",
+        Format::Jaskowski => "a player file of Jaśkowski",
+    };
+    Err(ModelError::Foreign { path, what })
+}
+
+/// The rules that the model has learned; the usual ones if it does not say.
+fn rules_of(file: &TensorFile) -> Result<Rules, ModelError> {
+    let info = ModelInfo::of(file)?;
+    let Some(text) = info.extra.get("recipe") else { return Ok(Rules::default()) };
+    let place = format!("{}: recipe", file.path().display());
+    Ok(Recipe::parse("model", &place, text, &[])?.game.rules())
+}
