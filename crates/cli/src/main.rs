@@ -10,7 +10,9 @@ use clap::Parser;
 use commands::Command;
 use error::Failure;
 
-/// Learning and playing 2048.
+/// Learning and playing 2048
+///
+/// Without a command, it serves the page: the same as `afterstate serve`.
 #[derive(Parser)]
 #[command(name = "afterstate", version, about, disable_help_subcommand = true)]
 #[command(after_help = "Run `afterstate COMMAND --help` for examples of a command.\n\
@@ -30,8 +32,5 @@ fn main() -> ExitCode {
 fn run() -> Result<(), Failure> {
     let cli = Cli::try_parse()?;
     let mut out = io::stdout().lock();
-    match cli.command {
-        Some(command) => command.run(&mut out),
-        None => commands::overview(&mut out),
-    }
+    cli.command.unwrap_or_else(commands::default_command).run(&mut out)
 }

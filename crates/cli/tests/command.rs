@@ -68,10 +68,10 @@ fn playing_needs_a_terminal() {
 }
 
 #[test]
-fn the_bare_name_lists_every_command_and_help_explains_each() {
-    let overview = good(&[]);
-    for command in ["perft", "bench", "play", "completions"] {
-        assert!(overview.contains(&format!("afterstate {command} ")), "{overview}");
+fn help_lists_every_command_and_explains_each() {
+    let overview = good(&["--help"]);
+    for command in ["serve", "perft", "bench", "play", "completions"] {
+        assert!(overview.contains(&format!("\n  {command} ")), "{overview}");
         let help = good(&[command, "--help"]);
         assert!(help.contains("Usage:") && help.contains("Examples:"), "{help}");
     }

@@ -9,7 +9,10 @@
 //! 3. The transposition table holds afterstates, not states, and changes no value of a fixed-depth search.
 
 use std::{
-    sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
@@ -91,6 +94,7 @@ pub struct Expectimax<V, const N: usize> {
     rules: Rules,
     settings: Settings,
     level: Level,
+    stop: Option<Arc<AtomicBool>>,
     /// The memory of each thread.
     trees: Vec<Tree<N>>,
 }
@@ -99,7 +103,7 @@ impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
     /// A player that searches with so many threads.
     pub fn new(values: V, rules: Rules, settings: Settings, threads: usize) -> Self {
         let trees = (0..threads.max(1)).map(|_| Tree::new(settings.table_bits())).collect();
-        Expectimax { values, rules, settings, level: Level::best(), trees }
+        Expectimax { values, rules, settings, level: Level::best(), stop: None, trees }
     }
 
     /// The same by a given instruction set: the same values.
@@ -107,10 +111,17 @@ impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
         Expectimax { level, ..self }
     }
 
-    /// The values of a state's moves, 0 where they are illegal; `None` when the time is over.
+    /// The same, but a search gives up when the flag is set: it has the values of the last depth that it finished, and
+    /// of 1-ply at least.
+    pub fn with_stop(self, stop: Arc<AtomicBool>) -> Self {
+        Expectimax { stop: Some(stop), ..self }
+    }
+
+    /// The values of a state's moves, 0 where they are illegal; `None` when the time is over or the search is stopped.
     fn search(&mut self, slides: &Slides<N>, plies: u32, deadline: Option<Instant>) -> Option<[f32; 4]> {
         let Settings { prune, deeper, .. } = self.settings;
-        let conditions = Conditions { rules: self.rules, prune, deeper, deadline };
+        let stop = self.stop.clone();
+        let conditions = Conditions { rules: self.rules, prune, deeper, deadline, stop: stop.as_deref() };
         let values = match self.trees.len() {
             2.. if plies > 2 => self.search_together(slides, plies, conditions)?,
             _ => self.search_alone(slides, plies, conditions)?,
@@ -120,7 +131,12 @@ impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
 
     /// The values of the afterstates by one thread; nothing is put on the heap, since at 2-ply a move takes only some
     /// microseconds.
-    fn search_alone(&mut self, slides: &Slides<N>, plies: u32, conditions: Conditions) -> Option<[f32; 4]> {
+    fn search_alone(
+        &mut self,
+        slides: &Slides<N>,
+        plies: u32,
+        conditions: Conditions<'_>,
+    ) -> Option<[f32; 4]> {
         let (mut tasks, mut moves, mut len) = ([(slides.afterstates[0], 1.0); 4], [0; 4], 0);
         for (a, slide) in slides.iter() {
             (tasks[len].0, moves[len]) = (slide.afterstate, a as usize);
@@ -138,7 +154,7 @@ impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
         &mut self,
         slides: &Slides<N>,
         plies: u32,
-        conditions: Conditions,
+        conditions: Conditions<'_>,
     ) -> Option<[f32; 4]> {
         let rules = self.rules;
         let mut nodes: Vec<_> = slides.iter().map(|(_, slide)| root(slide.afterstate)).collect();
@@ -154,12 +170,12 @@ impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
         Some(values)
     }
 
-    /// Finds the values of afterstates, each by one of so many threads; `None` when the time is over.
+    /// Finds the values of afterstates, each by one of so many threads; `None` when not all were found.
     fn find_values(
         &mut self,
         tasks: &[(Afterstate<N>, f64)],
         layers: u32,
-        conditions: Conditions,
+        conditions: Conditions<'_>,
         found: &[AtomicU32],
         threads: usize,
     ) -> Option<()> {
@@ -209,7 +225,10 @@ impl<V: ValueFunction + Send + Sync, const N: usize> Player<N> for Expectimax<V,
             Limit::Plies(plies) => {
                 let is_easy = self.settings.shallow.is_some_and(|cells| state.board().empty_count() >= cells);
                 let plies = plies.saturating_sub(u32::from(is_easy)).clamp(1, MAX_PLIES);
-                (self.search(&slides, plies, None).unwrap_or_default(), plies)
+                match self.search(&slides, plies, None) {
+                    Some(values) => (values, plies),
+                    None => (self.search(&slides, 1, None).unwrap_or_default(), 1),
+                }
             }
         };
         Advice {
@@ -239,7 +258,7 @@ struct Shared<'a, V, const N: usize> {
     /// The afterstates to be searched, and the probability of getting there.
     tasks: &'a [(Afterstate<N>, f64)],
     layers: u32,
-    conditions: Conditions,
+    conditions: Conditions<'a>,
     /// The bits of their values.
     found: &'a [AtomicU32],
     /// The number of tasks that have been taken.

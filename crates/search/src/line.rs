@@ -2,7 +2,7 @@
 
 use afterstate_game::{Afterstate, Move, Rules, State};
 
-use crate::{Limit, Player, PlayerSpec, ValueFunction};
+use crate::{Advice, Limit, Player, PlayerSpec, ValueFunction};
 
 /// A move of the line, and the state that a typical tile makes of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,13 +13,14 @@ pub struct LineMove<const N: usize> {
     pub next: State<N>,
 }
 
-/// So many moves of the best line: the first one by a search of as many plies, each further one by one ply less.
+/// The best line from a state: the first move is the one that was advised, each further one is found by a search of one
+/// ply less than the one before it.
 pub fn best_line<V, const N: usize>(
     values: V,
     rules: Rules,
     downgrade: Option<u8>,
     mut state: State<N>,
-    plies: u32,
+    advice: &Advice,
 ) -> Vec<LineMove<N>>
 where
     V: ValueFunction + Copy + Send + Sync,
@@ -28,8 +29,8 @@ where
         |plies| PlayerSpec { downgrade, ..PlayerSpec::new(Limit::Plies(plies)) }.player(values, rules, 1);
     let mut greedy = player(1);
     let mut line = Vec::new();
-    for plies in (1..=plies).rev() {
-        let best = player(plies).advise(state).best();
+    for plies in (1..=advice.plies).rev() {
+        let best = if line.is_empty() { advice.best() } else { player(plies).advise(state).best() };
         let Some((best, slide)) = best.and_then(|best| Some((best, state.slide(best)?))) else { break };
         state = typical(&mut *greedy, &rules, slide.afterstate);
         line.push(LineMove { best, next: state });

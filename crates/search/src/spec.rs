@@ -1,6 +1,11 @@
 //! How a player is written as text: `3ply`, `10ms+downgrade`, `random`.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{
+    fmt,
+    str::FromStr,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use afterstate_game::Rules;
 
@@ -72,8 +77,33 @@ impl PlayerSpec {
     where
         V: ValueFunction + Send + Sync + 'a,
     {
+        self.wrap(|settings| Expectimax::new(values, rules, settings, threads))
+    }
+
+    /// The same, but searches give up when the flag is set (see [`Expectimax::with_stop`]).
+    pub fn stoppable_player<'a, V, const N: usize>(
+        &self,
+        values: V,
+        rules: Rules,
+        threads: usize,
+        stop: Arc<AtomicBool>,
+    ) -> Box<dyn Player<N> + 'a>
+    where
+        V: ValueFunction + Send + Sync + 'a,
+    {
+        self.wrap(|settings| Expectimax::new(values, rules, settings, threads).with_stop(stop))
+    }
+
+    /// The player around a search, or without one.
+    fn wrap<'a, V, const N: usize>(
+        &self,
+        search: impl FnOnce(Settings) -> Expectimax<V, N>,
+    ) -> Box<dyn Player<N> + 'a>
+    where
+        V: ValueFunction + Send + Sync + 'a,
+    {
         let player: Box<dyn Player<N> + 'a> = match self.search {
-            Some(settings) => Box::new(Expectimax::new(values, rules, settings, threads)),
+            Some(settings) => Box::new(search(settings)),
             None => Box::new(Random),
         };
         match self.downgrade {

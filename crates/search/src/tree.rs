@@ -1,18 +1,21 @@
 //! The search below one afterstate: depth first, over a stack of chance nodes, with a transposition table.
 
-use std::time::Instant;
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Instant,
+};
 
 use afterstate_game::{Afterstate, Rules};
 use afterstate_network::Isa;
 
 use crate::{ValueFunction, node::Node, table::Table};
 
-/// Nodes between two looks at the clock: some microseconds.
+/// Nodes between two looks at the clock and at the flag: some microseconds.
 const CLOCK_INTERVAL: u64 = 16;
 
 /// What holds for a whole search.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Conditions {
+pub(crate) struct Conditions<'a> {
     pub(crate) rules: Rules,
     /// Branches that are less probable are not searched: their afterstates are evaluated as they are.
     pub(crate) prune: f64,
@@ -20,6 +23,8 @@ pub(crate) struct Conditions {
     pub(crate) deeper: bool,
     /// When to give up.
     pub(crate) deadline: Option<Instant>,
+    /// Set by whoever no longer wants to know.
+    pub(crate) stop: Option<&'a AtomicBool>,
 }
 
 /// The memory of a thread that searches.
@@ -51,7 +56,7 @@ impl<const N: usize> Tree<N> {
     }
 
     /// The value of an afterstate by a search of so many chance layers, for which room must have been made; `None`
-    /// when the time is over.
+    /// when the time is over or the search is stopped.
     ///
     /// # Safety
     /// Inside a kernel only.
@@ -62,7 +67,7 @@ impl<const N: usize> Tree<N> {
         root: Afterstate<N>,
         layers: u32,
         probability: f64,
-        conditions: &Conditions,
+        conditions: &Conditions<'_>,
     ) -> Option<f32> {
         if layers == 0 {
             self.evaluated += 1;
@@ -110,7 +115,7 @@ impl<const N: usize> Tree<N> {
         values: &impl ValueFunction,
         top: usize,
         layers: u32,
-        conditions: &Conditions,
+        conditions: &Conditions<'_>,
     ) -> Option<(Afterstate<N>, f64)> {
         if layers == 1 {
             let node = &mut self.nodes[top];
@@ -137,15 +142,20 @@ impl<const N: usize> Tree<N> {
 
     /// What the table knows.
     #[inline(always)]
-    fn known(&self, afterstate: Afterstate<N>, layers: u32, conditions: &Conditions) -> Option<f32> {
+    fn known(&self, afterstate: Afterstate<N>, layers: u32, conditions: &Conditions<'_>) -> Option<f32> {
         self.table.as_ref()?.get(afterstate.board().bytes(), layers, conditions.deeper)
     }
 
-    /// Whether the time is over; the clock is read only now and then.
+    /// Whether the time is over or the search is stopped; that is looked at only now and then.
     #[inline(always)]
-    fn is_late(&mut self, conditions: &Conditions) -> bool {
-        let Some(deadline) = conditions.deadline else { return false };
+    fn is_late(&mut self, conditions: &Conditions<'_>) -> bool {
+        let Conditions { deadline, stop, .. } = conditions;
+        if deadline.is_none() && stop.is_none() {
+            return false;
+        }
         self.expanded += 1;
-        self.expanded.is_multiple_of(CLOCK_INTERVAL) && Instant::now() >= deadline
+        self.expanded.is_multiple_of(CLOCK_INTERVAL)
+            && (stop.is_some_and(|stop| stop.load(Relaxed))
+                || deadline.is_some_and(|deadline| Instant::now() >= deadline))
     }
 }

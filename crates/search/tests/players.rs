@@ -2,7 +2,14 @@
 
 mod common;
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread,
+    time::{Duration, Instant},
+};
 
 use afterstate_game::{Rules, State};
 use afterstate_search::{Advice, Limit, Player, PlayerSpec, Random, SpecError, best_line, downgraded};
@@ -128,12 +135,36 @@ fn random_play_is_legal_and_takes_all_moves() {
 fn the_best_line_begins_with_the_best_move() {
     let network = network(4);
     let state: State<4> = "0123/1235/0135/0001".parse().expect("a board");
-    let line = best_line(network.view(), Rules::default(), None, state, 3);
     let best = |text: &str, state| -> Advice { player(&network, text).advise(state) };
+    let line = best_line(network.view(), Rules::default(), None, state, &best("3ply", state));
     assert_eq!(line.len(), 3);
     assert_eq!(Some(line[0].best), best("3ply", state).best());
     assert_eq!(Some(line[1].best), best("2ply", line[0].next).best());
     assert_eq!(Some(line[2].best), best("1ply", line[1].next).best());
+}
+
+#[test]
+fn a_search_that_is_stopped_has_the_values_of_greedy_play() {
+    let network = network(4);
+    let state: State<4> = "0010/0000/0100/0000".parse().expect("a board");
+    let greedy = player(&network, "1ply").advise(state);
+    for threads in [1, 2] {
+        let stop = Arc::new(AtomicBool::new(false));
+        let deep: PlayerSpec = "12ply".parse().expect("a search");
+        let mut deep = deep.stoppable_player::<_, 4>(network.view(), Rules::default(), threads, stop.clone());
+        let advice = thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(20));
+                stop.store(true, Relaxed);
+            });
+            deep.advise(state)
+        });
+        assert_eq!((advice.values, advice.plies), (greedy.values, 1));
+        stop.store(false, Relaxed);
+        let spec: PlayerSpec = "3ply".parse().expect("a search");
+        let mut whole = spec.stoppable_player::<_, 4>(network.view(), Rules::default(), threads, stop);
+        assert_eq!(whole.advise(state).values, player(&network, "3ply").advise(state).values);
+    }
 }
 
 #[test]

@@ -10,12 +10,11 @@ mod eval;
 mod model;
 mod perft;
 mod play;
+mod serve;
 mod solve;
 mod train;
 
 use std::io::Write;
-
-use clap::CommandFactory;
 
 use crate::error::Failure;
 
@@ -39,6 +38,7 @@ macro_rules! commands {
 }
 
 commands! {
+    serve::Serve,
     play::Play,
     train::Train,
     eval::Eval,
@@ -58,13 +58,7 @@ fn thread_count(asked: usize) -> usize {
     }
 }
 
-/// What there is to do, for someone who typed nothing but the name.
-pub(crate) fn overview(out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(out, "Afterstate: learning and playing 2048.\n\nWhat there is to do:")?;
-    for command in crate::Cli::command().get_subcommands() {
-        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-        writeln!(out, "  afterstate {:<12} {about}", command.get_name())?;
-    }
-    writeln!(out, "\n`afterstate COMMAND --help` explains a command, with examples.")?;
-    Ok(())
+/// What `afterstate` does when it is not told anything.
+pub(crate) fn default_command() -> Command {
+    Command::Serve(serve::Serve::default())
 }

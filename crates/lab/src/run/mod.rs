@@ -99,6 +99,12 @@ impl Directory {
         self.recipe().exists()
     }
 
+    /// Whether a process is training in it. It is asked by trying the lock, for some microseconds.
+    pub fn is_busy(&self) -> bool {
+        let lock = File::open(self.0.join("checkpoint").join("lock"));
+        lock.is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+    }
+
     /// Makes the directory, and keeps other processes out as long as the file is open.
     fn lock(&self) -> Result<File, RunError> {
         let lock = || {

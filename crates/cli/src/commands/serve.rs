@@ -1,0 +1,97 @@
+//! `afterstate serve`.
+
+use std::{
+    io::{Write, stderr},
+    net::{IpAddr, Ipv4Addr},
+    path::PathBuf,
+};
+
+use afterstate_server::{Options, PORT, ServeError, Server};
+use clap::Args;
+
+use crate::error::Failure;
+
+/// Serve the page and the API
+///
+/// The page is where to watch a model play, to play, to analyse boards, to review games, and to train; docs/api.md
+/// describes the API. Only this machine can reach it unless --listen says otherwise. Ctrl-C stops it.
+#[derive(Args, Default)]
+#[command(after_help = "Examples:\n  \
+    afterstate                               the same as `afterstate serve`\n  \
+    afterstate serve runs/quick              with this model to begin with\n  \
+    afterstate serve --port 8080\n  \
+    curl '127.0.0.1:2048/api/advise?board=0000/0010/0100/000b'")]
+pub(crate) struct Serve {
+    /// The model to begin with: a file, or the directory of a run [the newest run]
+    model: Option<PathBuf>,
+    /// The port [2048, or the next one that is free]
+    #[arg(long)]
+    port: Option<u16>,
+    /// The address to listen on, such as 0.0.0.0 to let other machines in; whoever reaches it can use the models, but
+    /// training is started and stopped on this machine only
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<IpAddr>,
+    /// A name that browsers may know this server by, besides localhost; may be given often
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+    /// The directory of runs [runs]
+    #[arg(long, value_name = "DIR")]
+    runs: Option<PathBuf>,
+    /// The directory of model files and solutions [models]
+    #[arg(long, value_name = "DIR")]
+    models: Option<PathBuf>,
+}
+
+impl Serve {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let defaults = Options::default();
+        let options = Options {
+            listen: self.listen.unwrap_or(defaults.listen),
+            port: self.port,
+            hosts: self.host,
+            runs: self.runs.unwrap_or(defaults.runs),
+            models: self.models.unwrap_or(defaults.models),
+            model: self.model,
+        };
+        let server = Server::bind(&options).map_err(failure)?;
+        let (address, port) = (server.address(), server.address().port());
+        if options.port.is_none() && port != PORT {
+            let _ = writeln!(stderr(), "port {PORT} is taken, so it is {port}");
+        }
+        if !options.listen.is_loopback() {
+            let _ = writeln!(stderr(), "{}", warning(options.listen, port));
+        }
+        let shown = if options.listen.is_unspecified() { Ipv4Addr::LOCALHOST.into() } else { address.ip() };
+        writeln!(out, "http://{}", std::net::SocketAddr::new(shown, port))?;
+        match server.default_model() {
+            Some(model) => writeln!(out, "model: {model}")?,
+            None => writeln!(out, "no model yet: start a training on the page, or `afterstate train quick`")?,
+        }
+        out.flush()?;
+        server.run_until_signal().map_err(failure)
+    }
+}
+
+/// What it means to let others in.
+fn warning(listen: IpAddr, port: u16) -> String {
+    let who = if listen.is_unspecified() {
+        "every machine that reaches this one".into()
+    } else {
+        format!("whoever reaches {listen}")
+    };
+    format!(
+        "{who} can now use this server on port {port}: the models and runs, and the processor for searches. There is no \
+         encryption and no password. Trainings are started and stopped on this machine only."
+    )
+}
+
+/// Says what may help.
+fn failure(error: ServeError) -> Failure {
+    match error {
+        ServeError::Taken(_) => Failure::other(error, "give another one with `--port N`, 0 for any"),
+        ServeError::Listen { .. } => {
+            Failure::input(error, "give an address of this machine with `--listen`, and a port above 1023")
+        }
+        ServeError::System(_) => Failure::other(error, "are too many files open?"),
+    }
+}

@@ -1,0 +1,2 @@
+const session = await (await fetch("/api/session")).json();
+document.querySelector("#status").textContent = `Version ${session.version}`;

@@ -1,0 +1,80 @@
+//! Errors, as people and programs see them.
+
+use afterstate_lab::model::ModelError;
+use afterstate_network::file::Problem;
+use axum::{
+    Json,
+    http::{HeaderValue, StatusCode, header::RETRY_AFTER},
+    response::{IntoResponse, Response},
+};
+use serde_json::json;
+
+/// Why a request is not answered: a status, what is wrong, and what would be right.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    error: String,
+    hint: String,
+}
+
+/// What a handler gives.
+pub(crate) type Answer<T> = Result<T, ApiError>;
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, error: impl ToString, hint: impl ToString) -> Self {
+        ApiError { status, error: error.to_string(), hint: hint.to_string() }
+    }
+
+    /// What was sent cannot be used.
+    pub(crate) fn bad(error: impl ToString, hint: impl ToString) -> Self {
+        ApiError::new(StatusCode::BAD_REQUEST, error, hint)
+    }
+
+    /// What was named is not there.
+    pub(crate) fn not_found(error: impl ToString, hint: impl ToString) -> Self {
+        ApiError::new(StatusCode::NOT_FOUND, error, hint)
+    }
+
+    /// What was asked for does not go with how things are.
+    pub(crate) fn conflict(error: impl ToString, hint: impl ToString) -> Self {
+        ApiError::new(StatusCode::CONFLICT, error, hint)
+    }
+
+    /// The server has as much to do as it takes on.
+    pub(crate) fn busy(error: impl ToString) -> Self {
+        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, error, "try again in a second")
+    }
+
+    /// A mistake of the server's own.
+    pub(crate) fn internal(error: impl ToString) -> Self {
+        let hint = "the server goes on; please report it with what it has printed";
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error, hint)
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let body = Json(json!({ "error": self.error, "hint": self.hint }));
+        let mut response = (self.status, body).into_response();
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
+
+impl From<ModelError> for ApiError {
+    fn from(error: ModelError) -> Self {
+        let (status, hint) = match &error {
+            ModelError::NoBuiltIn => (StatusCode::NOT_FOUND, "train one: the `quick` recipe takes a minute"),
+            ModelError::Values { .. } => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "choose a model of afterstates; /api/models lists them")
+            }
+            ModelError::File(error) if matches!(error.problem, Problem::Network(_)) => {
+                (StatusCode::SERVICE_UNAVAILABLE, "close other programs, or choose a smaller model")
+            }
+            _ => (StatusCode::UNPROCESSABLE_ENTITY, "the file is damaged, or is not a model: get it again"),
+        };
+        ApiError::new(status, error, hint)
+    }
+}

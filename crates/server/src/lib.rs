@@ -1,0 +1,186 @@
+//! The HTTP API and the web page. `docs/api.md` describes the API for those who use it.
+//!
+//! [`Server::bind`] takes a port, [`Server::run`] answers until it is told to stop.
+
+mod app;
+mod error;
+mod extract;
+mod guard;
+mod models;
+mod page;
+mod routes;
+mod runs;
+mod searches;
+mod stream;
+
+use std::{
+    future::Future,
+    io::{self, ErrorKind},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use app::{App, Shared};
+use guard::Hosts;
+use models::Models;
+use searches::{Limits, Searches};
+
+/// The port unless another one is asked for.
+pub const PORT: u16 = 2048;
+
+/// The ports after it that are tried when it is taken.
+const TRIES: u16 = 100;
+
+/// How to serve.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The address to listen on.
+    pub listen: IpAddr,
+    /// The port, 0 for any; without it, [`PORT`] or the next one that is free.
+    pub port: Option<u16>,
+    /// Names besides `localhost` that browsers may know the server by.
+    pub hosts: Vec<String>,
+    /// The directory of runs.
+    pub runs: PathBuf,
+    /// The directory of model files and solutions.
+    pub models: PathBuf,
+    /// A model file or the directory of a run: the default model.
+    pub model: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            listen: Ipv4Addr::LOCALHOST.into(),
+            port: None,
+            hosts: Vec::new(),
+            runs: "runs".into(),
+            models: "models".into(),
+            model: None,
+        }
+    }
+}
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Somebody else has the port.
+    #[error("port {0} is taken by another program")]
+    Taken(u16),
+    /// The address cannot be used.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system does not give what a server needs.
+    #[error("the server cannot run: {0}")]
+    System(#[from] io::Error),
+}
+
+/// A server that has its port.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    app: App,
+}
+
+impl Server {
+    /// Takes the port.
+    ///
+    /// # Errors
+    /// When the port is taken or the address is not this machine's.
+    pub fn bind(options: &Options) -> Result<Server, ServeError> {
+        let listener = listen(options)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let limits = Limits::default();
+        let shared = Shared {
+            hosts: Hosts { loopback: options.listen.is_loopback(), names: options.hosts.clone() },
+            token: token()?,
+            limits,
+            searches: Searches::new(limits),
+            models: Models::new(&options.runs, &options.models, options.model.as_deref()),
+            runs: options.runs.clone(),
+        };
+        Ok(Server { listener, address, app: Arc::new(shared) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The name of the model that is used when a request names none; `None` when there is no model.
+    pub fn default_model(&self) -> Option<String> {
+        self.app.models.default_name()
+    }
+
+    /// Answers until `stop` is done.
+    ///
+    /// # Errors
+    /// When the system does not give what a server needs.
+    pub fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServeError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let service = app::router(self.app).into_make_service_with_connect_info::<SocketAddr>();
+            axum::serve(listener, service).with_graceful_shutdown(stop).await
+        })?;
+        Ok(())
+    }
+
+    /// Answers until the process is told to end, by Ctrl-C or SIGTERM.
+    ///
+    /// # Errors
+    /// As [`Server::run`].
+    pub fn run_until_signal(self) -> Result<(), ServeError> {
+        self.run(signal())
+    }
+}
+
+/// Takes the port that was asked for, or the first free one.
+fn listen(options: &Options) -> Result<TcpListener, ServeError> {
+    let ports = match options.port {
+        Some(port) => port..=port,
+        None => PORT..=PORT + TRIES,
+    };
+    for port in ports {
+        let address = SocketAddr::new(options.listen, port);
+        match TcpListener::bind(address) {
+            Ok(listener) => return Ok(listener),
+            Err(source) if source.kind() == ErrorKind::AddrInUse => {}
+            Err(source) => return Err(ServeError::Listen { address, source }),
+        }
+    }
+    Err(ServeError::Taken(options.port.unwrap_or(PORT)))
+}
+
+/// A secret that cannot be guessed.
+fn token() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Done when the process is told to end.
+async fn signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
+            return std::future::poll_fn(|context| {
+                if terminate.poll_recv(context).is_ready() {
+                    return std::task::Poll::Ready(());
+                }
+                interrupt.as_mut().poll(context).map(|_| ())
+            })
+            .await;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}

@@ -1,0 +1,323 @@
+//! Models by name, and those that are in memory.
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Component, Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
+};
+
+use afterstate_lab::{
+    model::{Loaded, open_file},
+    recipe::Recipe,
+    run::Directory,
+};
+use afterstate_network::{NetworkSpec, available_memory, file::ModelInfo};
+use serde::Serialize;
+
+use crate::{
+    error::{Answer, ApiError},
+    extract::excerpt,
+    runs,
+};
+
+/// The name of the model that comes with the program.
+const BUILT_IN: &str = "built-in";
+
+/// Where a model comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Kind {
+    BuiltIn,
+    Run,
+    File,
+}
+
+/// A model that can be asked for; the built-in one has no path.
+#[derive(Clone, Debug)]
+struct Named {
+    name: String,
+    kind: Kind,
+    path: Option<PathBuf>,
+}
+
+/// What is known of a model without loading it.
+#[derive(Serialize)]
+pub(crate) struct Description {
+    name: String,
+    kind: Kind,
+    side: usize,
+    tuples: usize,
+    weights: u64,
+    stages: usize,
+    values: String,
+    description: String,
+    /// The size of its file.
+    bytes: u64,
+    default: bool,
+}
+
+/// All models.
+pub(crate) struct Models {
+    runs: PathBuf,
+    files: PathBuf,
+    /// The model that was named when the server was started.
+    given: Option<Named>,
+    slots: Mutex<Slots>,
+    /// The bytes that models may take together.
+    budget: u64,
+}
+
+/// Models in memory, or on their way there.
+#[derive(Default)]
+struct Slots {
+    by_path: HashMap<Option<PathBuf>, Slot>,
+    clock: u64,
+}
+
+#[derive(Clone)]
+struct Slot {
+    /// The state of the file that was loaded.
+    version: Option<(SystemTime, u64)>,
+    used: u64,
+    bytes: u64,
+    /// Locked while it is being loaded, so that it is loaded once.
+    model: Arc<Mutex<Option<Arc<Loaded>>>>,
+}
+
+impl Models {
+    /// The models of two directories, and one more.
+    pub(crate) fn new(runs: &Path, files: &Path, given: Option<&Path>) -> Self {
+        let given = given.map(|path| {
+            let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+            let kind = if path.is_dir() { Kind::Run } else { Kind::File };
+            Named { name, kind, path: Some(path.to_owned()) }
+        });
+        let budget = available_memory().map_or(4 << 30, |available| available / 2);
+        Models { runs: runs.into(), files: files.into(), given, slots: Mutex::default(), budget }
+    }
+
+    /// The model of this name, in memory; without a name, the default one. Takes its time where it must be loaded.
+    pub(crate) fn get(&self, name: Option<&str>) -> Answer<Arc<Loaded>> {
+        let named = match name {
+            Some(name) => self.find(name)?,
+            None => self.default_model().ok_or_else(no_model)?,
+        };
+        let slot = self.slot(&named);
+        let mut model = lock(&slot.model);
+        if let Some(model) = &*model {
+            return Ok(model.clone());
+        }
+        let mut loaded = Loaded::open(named.path.as_deref())?;
+        loaded.name = named.name;
+        let loaded = Arc::new(loaded);
+        *model = Some(loaded.clone());
+        drop(model);
+        self.make_room(&named.path, size_of_val(loaded.network.weights()) as u64);
+        Ok(loaded)
+    }
+
+    /// The name of the model that is used when none is named.
+    pub(crate) fn default_name(&self) -> Option<String> {
+        self.default_model().map(|named| named.name)
+    }
+
+    /// The one that was given; else the built-in one; else that of the newest run, finished ones first.
+    fn default_model(&self) -> Option<Named> {
+        if self.given.is_some() {
+            return self.given.clone();
+        }
+        if has_built_in() {
+            return Some(Named { name: BUILT_IN.into(), kind: Kind::BuiltIn, path: None });
+        }
+        let newest = |run: &runs::Found| (run.is_finished(), version(&run.directory.model()));
+        let run = runs::list(&self.runs)
+            .into_iter()
+            .filter(|run| run.directory.model().is_file())
+            .max_by_key(newest)?;
+        Some(Named { name: run.name, kind: Kind::Run, path: Some(run.directory.path().into()) })
+    }
+
+    /// Finds a model by name. Names are those of runs and of files; they lead nowhere else.
+    fn find(&self, name: &str) -> Answer<Named> {
+        if let Some(given) = self.given.as_ref().filter(|given| given.name == name) {
+            return Ok(given.clone());
+        }
+        if name == BUILT_IN && has_built_in() {
+            return Ok(Named { name: name.into(), kind: Kind::BuiltIn, path: None });
+        }
+        let unknown = || {
+            ApiError::not_found(
+                format!("there is no model `{}`", excerpt(name)),
+                "/api/models lists the models",
+            )
+        };
+        if !is_inside(name) {
+            return Err(unknown());
+        }
+        let run = Directory::new(self.runs.join(name));
+        if run.model().is_file() {
+            return Ok(Named { name: name.into(), kind: Kind::Run, path: Some(run.path().into()) });
+        }
+        let file = self.files.join(format!("{name}.safetensors"));
+        match file.is_file() {
+            true => Ok(Named { name: name.into(), kind: Kind::File, path: Some(file) }),
+            false => Err(unknown()),
+        }
+    }
+
+    /// All models that can be read.
+    pub(crate) fn list(&self) -> Vec<Description> {
+        let default = self.default_model();
+        let mut models: Vec<Named> = default.iter().cloned().collect();
+        let runs = runs::list(&self.runs).into_iter();
+        models.extend(runs.map(|run| Named {
+            name: run.name,
+            kind: Kind::Run,
+            path: Some(run.directory.path().into()),
+        }));
+        models.extend(files(&self.files));
+        let mut descriptions: Vec<Description> = Vec::new();
+        for named in models {
+            if descriptions.iter().all(|known| known.name != named.name) {
+                descriptions.extend(describe(&named, default.as_ref()));
+            }
+        }
+        descriptions
+    }
+
+    /// The place of a model; a new one if its file has changed.
+    fn slot(&self, named: &Named) -> Slot {
+        let mut slots = lock(&self.slots);
+        slots.clock += 1;
+        let clock = slots.clock;
+        let version = named.path.as_deref().and_then(|path| version(&model_file(path)));
+        let slot = slots.by_path.entry(named.path.clone()).or_insert_with(|| Slot::new(version));
+        if slot.version != version {
+            *slot = Slot::new(version);
+        }
+        slot.used = clock;
+        slot.clone()
+    }
+
+    /// Notes the size of a model, and forgets those that were not used for the longest time while all together are too
+    /// large. Searches that use them finish first.
+    fn make_room(&self, path: &Option<PathBuf>, bytes: u64) {
+        let mut slots = lock(&self.slots);
+        if let Some(slot) = slots.by_path.get_mut(path) {
+            slot.bytes = bytes;
+        }
+        while slots.by_path.values().map(|slot| slot.bytes).sum::<u64>() > self.budget
+            && slots.by_path.len() > 1
+        {
+            let others = slots.by_path.iter().filter(|(other, _)| *other != path);
+            let Some(oldest) = others.min_by_key(|(_, slot)| slot.used).map(|(path, _)| path.clone()) else {
+                break;
+            };
+            slots.by_path.remove(&oldest);
+        }
+    }
+}
+
+impl Slot {
+    fn new(version: Option<(SystemTime, u64)>) -> Self {
+        Slot { version, used: 0, bytes: 0, model: Arc::default() }
+    }
+}
+
+/// A lock that outlives a panic of whoever held it: what it guards is whole at any time.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn no_model() -> ApiError {
+    ApiError::not_found("there is no model yet", "train one: the `quick` recipe takes a minute")
+}
+
+/// Whether a name, joined to a directory, stays inside it.
+pub(crate) fn is_inside(name: &str) -> bool {
+    let is_plain = |part: Component<'_>| match part {
+        Component::Normal(part) => !part.to_string_lossy().starts_with('.'),
+        _ => false,
+    };
+    let has_odd_characters = name.contains(['\\', ':']) || name.chars().any(char::is_control);
+    !name.is_empty() && name.len() <= 200 && !has_odd_characters && Path::new(name).components().all(is_plain)
+}
+
+/// Whether the program has a model of its own.
+fn has_built_in() -> bool {
+    false
+}
+
+/// The file of a model: itself, or that of a run.
+fn model_file(path: &Path) -> PathBuf {
+    if path.is_dir() { Directory::new(path).model() } else { path.to_owned() }
+}
+
+/// When a file was written, and its length.
+fn version(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// The model files of a directory, by name.
+fn files(directory: &Path) -> Vec<Named> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let named = |path: PathBuf| {
+        let name = path.file_name()?.to_str()?.strip_suffix(".safetensors")?.to_owned();
+        (is_inside(&name) && path.is_file()).then_some(Named { name, kind: Kind::File, path: Some(path) })
+    };
+    let mut files: Vec<Named> = entries.flatten().filter_map(|entry| named(entry.path())).collect();
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    files
+}
+
+/// What the header of a model's file says; nothing for files that are no models.
+fn describe(named: &Named, default: Option<&Named>) -> Option<Description> {
+    let path = named.path.as_deref()?;
+    let info = ModelInfo::of(&open_file(path).ok()?).ok()?;
+    let recipe = info.extra.get("recipe").and_then(|text| Recipe::parse("model", "", text, &[]).ok());
+    let NetworkSpec { side, tuples, stages, values, .. } = &info.spec;
+    Some(Description {
+        name: named.name.clone(),
+        kind: named.kind,
+        side: *side,
+        tuples: tuples.as_slice().len(),
+        weights: info.spec.weights(),
+        stages: stages.count(),
+        values: values.to_string(),
+        description: recipe.map(|recipe| recipe.description).unwrap_or_default(),
+        bytes: version(&model_file(path)).map_or(0, |(_, bytes)| bytes),
+        default: default.is_some_and(|default| default.name == named.name),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_nowhere_else() {
+        for name in ["quick", "guei-2021/table-1/a", "a b", "ü"] {
+            assert!(is_inside(name), "{name}");
+        }
+        for name in [
+            "",
+            ".",
+            "..",
+            "../x",
+            "/etc/passwd",
+            "a/../../b",
+            "a/./../b",
+            ".git",
+            "a/.x",
+            "a\\b",
+            "C:x",
+            "a\0",
+        ] {
+            assert!(!is_inside(name), "{name:?}");
+        }
+        assert!(!is_inside(&"a".repeat(201)));
+    }
+}

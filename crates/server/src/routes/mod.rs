@@ -1,0 +1,7 @@
+//! What the paths answer.
+
+pub(crate) mod advise;
+pub(crate) mod game;
+pub(crate) mod models;
+pub(crate) mod runs;
+pub(crate) mod session;
