@@ -1,0 +1,88 @@
+// Controls that several views share: which model, which search, figures in boxes, and what to do without a model.
+
+import { get } from "./api.js";
+import { h } from "./dom.js";
+
+const SEARCHES = [
+  ["1ply", "1-ply (greedy)"],
+  ["2ply", "2-ply"],
+  ["3ply", "3-ply"],
+  ["4ply", "4-ply"],
+  ["10ms", "10 ms a move"],
+  ["100ms", "100 ms a move"],
+  ["1s", "1 s a move"],
+];
+
+let fieldCount = 0;
+
+/** A control with its label. */
+export function field(label, control, kind = "") {
+  control.id ||= `field-${++fieldCount}`;
+  return h("div", { class: `field ${kind}` }, h("label", { for: control.id }, label), control);
+}
+
+const remember = (key, value) => localStorage.setItem(`afterstate.${key}`, value);
+export const recall = (key) => localStorage.getItem(`afterstate.${key}`);
+export { remember };
+
+/** The models that the server has, for boards of a side. */
+export async function models() {
+  return (await get("/api/models")).models;
+}
+
+/** A choice of models; `value` is what it starts with where that exists. */
+export function modelSelect(list, value, onchange) {
+  const option = (model) => h("option", { value: model.name }, model.side === 4 ? model.name : `${model.name} (${model.side}×${model.side})`);
+  const select = h("select", { onchange, name: "model" }, list.map(option));
+  const chosen = list.find((model) => model.name === value) ?? list.find((model) => model.default) ?? list[0];
+  if (chosen) select.value = chosen.name;
+  return select;
+}
+
+/** A choice of searches; `exact` adds the solver's values. */
+export function searchSelect(value, onchange, { exact = false } = {}) {
+  const list = exact ? [...SEARCHES, ["exact", "exact (solved)"]] : SEARCHES;
+  const select = h("select", { onchange, name: "search" }, list.map(([name, text]) => h("option", { value: name }, text)));
+  select.value = list.some(([name]) => name === value) ? value : "3ply";
+  return select;
+}
+
+/** A figure in a box. */
+export class Figure {
+  constructor(name, value = "–") {
+    this.number = h("dd", {}, value);
+    this.element = h("div", { class: "figure" }, h("dt", {}, name), this.number);
+  }
+
+  set(value) {
+    this.number.textContent = value;
+  }
+}
+
+/** A row of figures: `figures({score: "Score"})` gives `.element`, and each figure by its key. */
+export function figures(names) {
+  const made = Object.fromEntries(Object.entries(names).map(([key, name]) => [key, new Figure(name)]));
+  const element = h("dl", { class: "figures" }, Object.values(made).map((figure) => figure.element));
+  return { ...made, element };
+}
+
+/** A titled part of a view. */
+export function panel(title, ...children) {
+  return h("section", { class: "panel" }, title && h("h2", {}, title), ...children);
+}
+
+/** What a view shows when there is no model to play with. */
+export function noModel() {
+  return panel(
+    "There is no model yet",
+    h("p", {}, "A model is a network that has learned 2048 by playing against itself. Training one takes about a minute, and you can watch it learn."),
+    h("p", {}, h("a", { class: "button primary", href: "#train/recipe/quick" }, "Train one now"), " ", h("a", { class: "button", href: "#play" }, "Play by yourself")),
+  );
+}
+
+/** A row of buttons of which one is chosen. */
+export function choice(label, options, value, onchange) {
+  const name = `choice-${++fieldCount}`;
+  const one = ([key, text]) => h("label", {}, h("input", { type: "radio", name, value: key, checked: String(key) === String(value), onchange: () => onchange(key) }), h("span", {}, text));
+  return h("div", { class: "choice", role: "radiogroup", "aria-label": label }, options.map(one));
+}

@@ -1,0 +1,293 @@
+// Watch: a model plays, with what it thinks.
+
+import { listen, advise, post } from "./api.js";
+import { Board, keyMove } from "./board.js";
+import { LineChart } from "./chart.js";
+import { field, figures, modelSelect, models, noModel, panel, recall, remember, searchSelect } from "./controls.js";
+import { button, h, icon, short, whole } from "./dom.js";
+import { format, maxTile, parse } from "./rules.js";
+import { MoveValues } from "./values.js";
+
+export const title = "Watch";
+export const shortcuts = [["Space", "play, pause"], ["→", "one move on"], ["←", "one move back"], ["+ −", "faster, slower"], ["N", "next game"]];
+
+// Milliseconds between moves; 0 is as fast as it goes.
+const SPEEDS = [[1000, "1 move/s"], [500, "2 moves/s"], [250, "4 moves/s"], [125, "8 moves/s"], [60, "16 moves/s"], [30, "33 moves/s"], [10, "100 moves/s"], [0, "as fast as it goes"]];
+const NEXT_GAME_MS = 6000;
+
+export function mount(root, params, app) {
+  const view = new Watch(root, params, app);
+  app.attempt(() => view.start());
+  return view;
+}
+
+class Watch {
+  constructor(root, params, app) {
+    Object.assign(this, { root, params, app });
+    this.frames = []; // {cells, stream, score, advice?, move?}: the positions of this game
+    this.at = 0;
+    this.speed = Number(recall("speed") ?? 3);
+    this.gone = false;
+  }
+
+  async start() {
+    const list = await models();
+    if (this.gone) return;
+    if (list.length === 0) return this.root.append(noModel());
+    this.build(list);
+    await this.newGame(this.params.game);
+  }
+
+  build(list) {
+    this.sides = Object.fromEntries(list.map((model) => [model.name, model.side]));
+    this.model = modelSelect(list, this.params.model ?? recall("model"), () => this.changePlayer());
+    this.search = searchSelect(this.params.search ?? recall("search"), () => this.changePlayer());
+    this.game = h("input", { type: "number", min: 0, max: 999999999, inputmode: "numeric", onchange: () => this.app.attempt(() => this.newGame(this.game.value)) });
+    this.board = new Board({ label: "The model's board" });
+    this.values = new MoveValues();
+    this.figures = figures({ score: "Score", moves: "Moves", tile: "Best tile", rate: "Moves/s" });
+    this.chart = new LineChart({ title: "Score, and what the model expects it to become", height: 170, x: "moves", unit: "moves", low: 0, onpick: (x) => this.jump(x) });
+    this.toggle = button("pause", "", () => this.playPause(), { key: "Space", kind: "primary round", label: "Pause" });
+    this.slider = h("input", { type: "range", min: 0, max: SPEEDS.length - 1, value: this.speed, "aria-label": "Speed", oninput: () => this.setSpeed(Number(this.slider.value)) });
+    this.pace = h("output", { class: "pace" });
+    const back = button("back", "", () => this.back(), { key: "←", kind: "round", label: "One move back" });
+    const step = button("step", "", () => this.step(), { key: "→", kind: "round", label: "One move on" });
+    const transport = h("div", { class: "transport" }, back, this.toggle, step, h("div", { class: "speed" }, this.slider, this.pace));
+    const setup = h("div", { class: "setup" }, field("Model", this.model), field("Search", this.search), field("Game", this.game, "narrow"),
+      h("div", { class: "actions" }, button("fresh", "Next game", () => this.next(), { key: "N" }), button("link", "Share", () => this.app.share(), { label: "Copy a link to this game" })));
+    this.root.append(
+      h("div", { class: "stage" }, this.figures.element, this.board.element, transport),
+      h("div", { class: "side" }, panel("What the model thinks", this.values.element, h("p", { class: "note" }, "For each move, the points that it still expects to make.")), panel("", this.chart.element), panel("", setup)),
+    );
+    this.setSpeed(this.speed);
+    this.hidden = () => this.visibility();
+    document.addEventListener("visibilitychange", this.hidden);
+  }
+
+  // Nobody looks at a hidden tab: the model rests meanwhile.
+  visibility() {
+    if (document.hidden && this.close) {
+      this.pause();
+      this.resting = true;
+    } else if (!document.hidden && this.resting) {
+      this.resting = false;
+      this.play();
+    }
+  }
+
+  async newGame(game) {
+    this.stop();
+    clearTimeout(this.waiting);
+    const number = game === undefined || game === "" ? undefined : Number(game);
+    const fresh = await post("/api/game", { side: this.sides[this.model.value], game: number });
+    if (this.gone) return;
+    this.frames = [{ cells: parse(fresh.board), stream: fresh.stream, score: 0 }];
+    this.game.value = fresh.game;
+    this.board.message();
+    this.values.clear();
+    this.app.remember("watch", { model: this.params.model && this.model.value, game: fresh.game });
+    this.show(0);
+    this.play();
+  }
+
+  next() {
+    this.app.attempt(() => this.newGame(Number(this.game.value) + 1));
+  }
+
+  changePlayer() {
+    remember("model", this.model.value);
+    remember("search", this.search.value);
+    this.params.model = this.model.value;
+    if (this.sides[this.model.value] !== this.board.side) return this.next();
+    this.app.remember("watch", { model: this.model.value, game: this.game.value });
+    if (this.close) this.play();
+    else this.think();
+  }
+
+  // Plays on from the position that is shown: what came after it is forgotten.
+  play(moves) {
+    this.stop();
+    this.resting = document.hidden;
+    if (this.resting) return;
+    const frame = this.frames[this.at];
+    this.frames.length = this.at + 1;
+    delete frame.advice;
+    this.setToggle(true);
+    this.begun = { time: performance.now(), move: this.at };
+    const question = { model: this.model.value, search: this.search.value, board: format(frame.cells), stream: frame.stream, moves, delay: SPEEDS[this.speed][0] };
+    this.close = listen("/api/watch", question, {
+      move: (move) => this.take([move]),
+      moves: (list) => this.take(list),
+      end: ({ over }, close) => {
+        close();
+        this.ended(over);
+      },
+    }, (error) => this.broken(error));
+  }
+
+  broken(error) {
+    this.pause();
+    this.app.attempt(() => Promise.reject(error));
+  }
+
+  // Moves arrive: first what the model thought, then, when there is time to look, the move itself.
+  take(list) {
+    for (const event of list) {
+      const last = this.frames[this.frames.length - 1];
+      last.advice = event;
+      last.move = event.move;
+      this.frames.push({ cells: parse(event.next), stream: event.stream, score: last.score + event.reward, over: event.over });
+    }
+    this.celebrate();
+    const pause = Math.min(300, SPEEDS[this.speed][0] * 0.4);
+    if (list.length > 1 || pause < 90) return this.draw();
+    this.showAdvice(this.frames[this.frames.length - 2]);
+    clearTimeout(this.lag);
+    this.lag = setTimeout(() => this.draw(), pause);
+  }
+
+  // From 2048 on, each new largest tile, as long as one can see it.
+  celebrate() {
+    const [before, now] = this.frames.slice(-2).map(({ cells }) => Math.max(...cells));
+    if (now > before && now >= 11 && SPEEDS[this.speed][0] >= 60) this.board.celebrate(now);
+  }
+
+  // At most once a frame of the screen, however fast the moves come.
+  draw() {
+    this.pending ??= requestAnimationFrame(() => {
+      this.pending = null;
+      if (!this.gone) this.show(this.frames.length - 1);
+    });
+  }
+
+  show(at) {
+    this.at = at;
+    const frame = this.frames[at];
+    this.board.show(frame.cells, this.frames[at - 1]?.move);
+    const thought = frame.advice ?? (this.close ? this.frames[at - 1]?.advice : null);
+    if (thought) this.showAdvice(frame.advice ? frame : this.frames[at - 1]);
+    this.figures.score.set(whole(frame.score));
+    this.figures.moves.set(whole(at));
+    this.figures.tile.set(whole(maxTile(frame.cells)));
+    this.drawChart();
+    this.showRate();
+  }
+
+  showAdvice({ advice }) {
+    this.values.show(advice);
+    this.board.advise(advice.values, advice.best);
+  }
+
+  drawChart() {
+    const known = this.frames.flatMap((frame, i) => (frame.advice?.expected !== undefined ? [[i, frame.score + frame.advice.expected]] : []));
+    const scores = this.frames.map((frame, i) => [i, frame.score]);
+    this.chart.set([{ name: "expected", points: known }, { name: "score", points: scores }], this.at < this.frames.length - 1 ? this.at : null);
+  }
+
+  showRate() {
+    const seconds = (performance.now() - (this.begun?.time ?? 0)) / 1000;
+    if (this.close && seconds > 0.4) this.figures.rate.set(short(Number(((this.at - this.begun.move) / seconds).toPrecision(3))));
+  }
+
+  ended(over) {
+    this.close = null;
+    this.setToggle(false);
+    if (!over) return this.think();
+    const { score, cells } = this.frames[this.frames.length - 1];
+    this.board.message(h("strong", {}, `${whole(score)} points`), h("span", {}, `best tile ${whole(maxTile(cells))}, ${whole(this.frames.length - 1)} moves`), button("fresh", "Next game", () => this.next(), { kind: "primary" }));
+    this.waiting = setTimeout(() => this.next(), NEXT_GAME_MS);
+  }
+
+  // While the game rests, what the model thinks of the position that is shown.
+  think() {
+    const frame = this.frames[this.at];
+    if (frame.over) return;
+    if (frame.advice) return this.showAdvice(frame);
+    this.app.attempt(async () => {
+      const advice = await advise({ board: format(frame.cells), model: this.model.value, search: this.search.value });
+      if (this.gone || this.frames[this.at] !== frame) return;
+      frame.advice = advice;
+      this.showAdvice(frame);
+    });
+  }
+
+  stop() {
+    this.close?.();
+    this.close = null;
+    clearTimeout(this.lag);
+    clearTimeout(this.waiting);
+    if (this.pending) cancelAnimationFrame(this.pending);
+    this.pending = null;
+  }
+
+  pause() {
+    this.stop();
+    this.setToggle(false);
+    this.show(this.frames.length - 1);
+    this.think();
+  }
+
+  playPause() {
+    if (this.close) return this.pause();
+    if (this.frames[this.at].over) return this.next();
+    this.board.message();
+    this.play();
+  }
+
+  step() {
+    if (this.close) this.pause();
+    if (this.at < this.frames.length - 1) return this.jump(this.at + 1);
+    if (!this.frames[this.at].over) this.play(1);
+  }
+
+  back() {
+    this.jump(this.at - 1);
+  }
+
+  jump(at) {
+    if (this.close) this.pause();
+    clearTimeout(this.waiting);
+    this.board.message();
+    this.show(Math.max(0, Math.min(at, this.frames.length - 1)));
+    this.think();
+  }
+
+  setToggle(playing) {
+    this.toggle.replaceChildren(icon(playing ? "pause" : "play"));
+    this.toggle.setAttribute("aria-label", playing ? "Pause" : "Play");
+  }
+
+  setSpeed(speed) {
+    this.speed = Math.max(0, Math.min(SPEEDS.length - 1, speed));
+    const [delay, text] = SPEEDS[this.speed];
+    this.slider.value = this.speed;
+    this.slider.setAttribute("aria-valuetext", text);
+    this.pace.textContent = text;
+    this.board.speed(delay >= 60 ? Math.min(110, delay * 0.8) : 0);
+    remember("speed", this.speed);
+    if (this.close) {
+      this.show(this.frames.length - 1);
+      this.play();
+    }
+  }
+
+  key(event) {
+    if (!this.board) return false;
+    const move = keyMove(event);
+    const name = event.key.toLowerCase();
+    if (name === " ") this.playPause();
+    else if (move === "right") this.step();
+    else if (move === "left") this.back();
+    else if (name === "+" || name === "=") this.setSpeed(this.speed + 1);
+    else if (name === "-") this.setSpeed(this.speed - 1);
+    else if (name === "n") this.next();
+    else return false;
+    return true;
+  }
+
+  unmount() {
+    this.gone = true;
+    this.stop();
+    document.removeEventListener("visibilitychange", this.hidden);
+  }
+}
