@@ -128,6 +128,12 @@ impl Lookup {
         self.live
     }
 
+    /// A bit for each of them.
+    #[inline(always)]
+    pub fn live_lanes(&self) -> u16 {
+        (0xffff_u32 >> (LANES - self.live)) as u16
+    }
+
     /// Where position 0 stands among all weights; it may lie outside of them.
     #[inline(always)]
     pub fn base(&self) -> isize {

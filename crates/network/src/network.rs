@@ -294,7 +294,7 @@ impl<'a> View<'a> {
     /// Adds a lookup's weights to the sums.
     ///
     /// # Safety
-    /// As for [`Isa::add`].
+    /// As for [`Isa::gather`].
     #[inline(always)]
     unsafe fn add<I: Isa>(
         &self,
@@ -306,18 +306,19 @@ impl<'a> View<'a> {
         // SAFETY: as the caller; the set is one of the network's.
         unsafe {
             let weights = self.weights.get_unchecked(set * self.set_len..);
-            let sums = I::add(sums, weights, lookup, positions);
+            let found = I::gather(weights, lookup, positions, lookup.live_lanes());
+            let sums = I::add(sums, found);
             if self.promotion == Promotion::Off || set < self.sets_per_stage {
                 return sums;
             }
-            match I::zeros(weights, lookup, positions) {
+            match I::zeros(found) & lookup.live_lanes() {
                 0 => sums,
                 zeros => {
                     let before = &self.weights[(set - self.sets_per_stage) * self.set_len..];
                     if self.promotion == Promotion::Write {
                         promote(weights, before, lookup, positions, zeros);
                     }
-                    I::add_lanes(sums, before, lookup, positions, zeros)
+                    I::add(sums, I::gather(before, lookup, positions, zeros))
                 }
             }
         }

@@ -82,52 +82,45 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn add(
-        sums: Self::Sums,
-        weights: &[AtomicU32],
-        lookup: &Lookup,
-        positions: &Positions,
-    ) -> Self::Sums {
-        // SAFETY: AVX2 is there, and the positions of the live lanes, the only ones that are loaded,
-        // lie inside the weights. Other threads may store to them meanwhile: aligned four-byte loads
-        // never tear, and any bits are an f32; it is what relaxed atomic loads compile to.
-        unsafe {
-            let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
-            let index = positions.0.as_ptr().cast::<__m256i>();
-            let gather = |half: usize| {
-                let index = _mm256_load_si256(index.add(half));
-                if lookup.live() >= 8 * (half + 1) {
-                    return _mm256_i32gather_ps::<4>(base, index);
-                }
-                let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-                let live = _mm256_set1_epi32(lookup.live() as i32 - 8 * half as i32);
-                let live = _mm256_castsi256_ps(_mm256_cmpgt_epi32(live, lanes));
-                _mm256_mask_i32gather_ps::<4>(_mm256_setzero_ps(), base, index, live)
-            };
-            [_mm256_add_ps(sums[0], gather(0)), _mm256_add_ps(sums[1], gather(1))]
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn add_lanes(
-        sums: Self::Sums,
+    unsafe fn gather(
         weights: &[AtomicU32],
         lookup: &Lookup,
         positions: &Positions,
         lanes: u16,
     ) -> Self::Sums {
-        // SAFETY: AVX2 is there; the loads are as in `add`.
+        // SAFETY: AVX2 is there, and the positions of live lanes, the only ones that are loaded, lie
+        // inside the weights. Other threads may store to them meanwhile: aligned four-byte loads never
+        // tear, and any bits are an f32; it is what relaxed atomic loads compile to.
         unsafe {
             let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
             let index = positions.0.as_ptr().cast::<__m256i>();
-            let gather = |half: usize| {
-                let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-                let wanted = _mm256_and_si256(_mm256_set1_epi32(i32::from(lanes) >> (8 * half)), bits);
-                let wanted = _mm256_castsi256_ps(_mm256_cmpeq_epi32(wanted, bits));
-                let index = _mm256_load_si256(index.add(half));
-                _mm256_mask_i32gather_ps::<4>(_mm256_setzero_ps(), base, index, wanted)
-            };
-            [_mm256_add_ps(sums[0], gather(0)), _mm256_add_ps(sums[1], gather(1))]
+            let (low, high) = (_mm256_load_si256(index), _mm256_load_si256(index.add(1)));
+            if lanes == 0xffff {
+                return [_mm256_i32gather_ps::<4>(base, low), _mm256_i32gather_ps::<4>(base, high)];
+            }
+            let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            let wanted = _mm256_and_si256(_mm256_set1_epi32(lanes.into()), bits);
+            let wanted = _mm256_castsi256_ps(_mm256_cmpeq_epi32(wanted, bits));
+            let first = _mm256_mask_i32gather_ps::<4>(_mm256_setzero_ps(), base, low, wanted);
+            let wanted = _mm256_and_si256(_mm256_set1_epi32((lanes >> 8).into()), bits);
+            let wanted = _mm256_castsi256_ps(_mm256_cmpeq_epi32(wanted, bits));
+            [first, _mm256_mask_i32gather_ps::<4>(_mm256_setzero_ps(), base, high, wanted)]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add(sums: Self::Sums, more: Self::Sums) -> Self::Sums {
+        // SAFETY: AVX2 is there.
+        unsafe { [_mm256_add_ps(sums[0], more[0]), _mm256_add_ps(sums[1], more[1])] }
+    }
+
+    #[inline(always)]
+    unsafe fn zeros([low, high]: Self::Sums) -> u16 {
+        // SAFETY: AVX2 is there.
+        unsafe {
+            let low = _mm256_cmp_ps::<_CMP_EQ_OQ>(low, _mm256_setzero_ps());
+            let high = _mm256_cmp_ps::<_CMP_EQ_OQ>(high, _mm256_setzero_ps());
+            (_mm256_movemask_ps(low) | _mm256_movemask_ps(high) << 8) as u16
         }
     }
 

@@ -5,8 +5,8 @@ use std::{
     sync::atomic::{AtomicU32, AtomicU64},
 };
 
-use super::{Encoding, Isa, Level, avx2, portable::Portable};
-use crate::{LANES, Lookup, Positions};
+use super::{Encoding, Isa, Level, avx2};
+use crate::{Lookup, Positions};
 
 /// x86-64 with AVX-512 (F, BW, CD, DQ, VL).
 #[derive(Clone, Copy, Debug)]
@@ -81,53 +81,32 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn add(
-        sums: Self::Sums,
-        weights: &[AtomicU32],
-        lookup: &Lookup,
-        positions: &Positions,
-    ) -> Self::Sums {
-        // SAFETY: AVX-512 is there, and the positions of the live lanes, the only ones that are
-        // loaded, lie inside the weights. Other threads may store to them meanwhile: aligned
-        // four-byte loads never tear, and any bits are an f32; it is what relaxed atomic loads
-        // compile to.
-        unsafe {
-            let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
-            let index = _mm512_load_si512(positions.0.as_ptr().cast());
-            if lookup.live() == LANES {
-                return _mm512_add_ps(sums, _mm512_i32gather_ps::<4>(index, base));
-            }
-            let live = (0xffff_u32 >> (16 - lookup.live())) as u16;
-            _mm512_add_ps(sums, _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), live, index, base))
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn add_lanes(
-        sums: Self::Sums,
+    unsafe fn gather(
         weights: &[AtomicU32],
         lookup: &Lookup,
         positions: &Positions,
         lanes: u16,
     ) -> Self::Sums {
-        // SAFETY: AVX-512 is there; the loads are as in `add`.
+        // SAFETY: AVX-512 is there, and the positions of live lanes, the only ones that are loaded, lie
+        // inside the weights. Other threads may store to them meanwhile: aligned four-byte loads never
+        // tear, and any bits are an f32; it is what relaxed atomic loads compile to.
         unsafe {
             let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
             let index = _mm512_load_si512(positions.0.as_ptr().cast());
-            _mm512_add_ps(sums, _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), lanes, index, base))
+            _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), lanes, index, base)
         }
     }
 
     #[inline(always)]
-    unsafe fn zeros(weights: &[AtomicU32], lookup: &Lookup, positions: &Positions) -> u16 {
-        // SAFETY: AVX-512 is there; the loads are as in `add`.
-        unsafe {
-            let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
-            let index = _mm512_load_si512(positions.0.as_ptr().cast());
-            let live = (0xffff_u32 >> (16 - lookup.live())) as u16;
-            let weights = _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), live, index, base);
-            _mm512_mask_cmp_ps_mask::<_CMP_EQ_OQ>(live, weights, _mm512_setzero_ps())
-        }
+    unsafe fn add(sums: Self::Sums, more: Self::Sums) -> Self::Sums {
+        // SAFETY: AVX-512 is there.
+        unsafe { _mm512_add_ps(sums, more) }
+    }
+
+    #[inline(always)]
+    unsafe fn zeros(sums: Self::Sums) -> u16 {
+        // SAFETY: AVX-512 is there.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(sums, _mm512_setzero_ps()) }
     }
 
     #[inline(always)]
@@ -139,41 +118,18 @@ impl Isa for Avx512 {
         step: f32,
         error: f32,
     ) {
-        // SAFETY: AVX-512 is there, and the positions lie inside the weights and the sums. Aligned
-        // loads and stores of four and eight bytes never tear, and any bits are an f32; it is what
-        // relaxed atomics compile to.
+        // SAFETY: AVX-512 is there; the lanes of each round are live ones that differ in position.
         unsafe {
             let index = _mm512_load_si512(positions.0.as_ptr().cast());
             let conflicts = _mm512_conflict_epi32(index);
-            if lookup.live() < LANES || _mm512_test_epi32_mask(conflicts, conflicts) != 0 {
-                return Portable::update_coherently(weights, sums, lookup, positions, step, error);
+            let mut waiting = lookup.live_lanes();
+            // Of lanes with the same weight the first one goes first. Mostly there are none.
+            while waiting != 0 {
+                let conflicts = _mm512_and_si512(conflicts, _mm512_set1_epi32(waiting.into()));
+                let ready = _mm512_mask_testn_epi32_mask(waiting, conflicts, conflicts);
+                update_lanes(weights, sums, lookup.base(), index, ready, step, error);
+                waiting &= !ready;
             }
-            let weights: *mut f32 = weights.as_ptr().wrapping_offset(lookup.base()).cast_mut().cast();
-            let sums: *mut i64 = sums.as_ptr().wrapping_offset(lookup.base()).cast_mut().cast();
-            let (low, high) = (_mm512_castsi512_si256(index), _mm512_extracti64x4_epi64::<1>(index));
-            let words = |half| _mm512_castsi512_ps(_mm512_i32gather_epi64::<8>(half, sums));
-            let (first, second) = (words(low), words(high));
-            let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-            let evens = _mm512_slli_epi32::<1>(lanes);
-            let e = _mm512_permutex2var_ps(first, evens, second);
-            let a = _mm512_permutex2var_ps(first, _mm512_or_si512(evens, _mm512_set1_epi32(1)), second);
-            let one = _mm512_set1_ps(1.0);
-            let seen = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(a, _mm512_setzero_ps());
-            let rate = _mm512_mask_div_ps(one, seen, _mm512_abs_ps(e), a);
-            let weight = _mm512_i32gather_ps::<4>(index, weights);
-            let weight = _mm512_add_ps(weight, _mm512_mul_ps(rate, _mm512_set1_ps(step)));
-            _mm512_i32scatter_ps::<4>(weights, index, weight);
-            let e = _mm512_add_ps(e, _mm512_set1_ps(error));
-            let a = _mm512_add_ps(a, _mm512_set1_ps(error.abs()));
-            // E of lane i/2 and A of lane i/2 take turns.
-            let pairs = _mm512_or_si512(
-                _mm512_srli_epi32::<1>(lanes),
-                _mm512_slli_epi32::<4>(_mm512_and_si512(lanes, _mm512_set1_epi32(1))),
-            );
-            let first = _mm512_permutex2var_ps(e, pairs, a);
-            let second = _mm512_permutex2var_ps(e, _mm512_add_epi32(pairs, _mm512_set1_epi32(8)), a);
-            _mm512_i32scatter_epi64::<8>(sums, low, _mm512_castps_si512(first));
-            _mm512_i32scatter_epi64::<8>(sums, high, _mm512_castps_si512(second));
         }
     }
 
@@ -184,5 +140,52 @@ impl Isa for Avx512 {
             let high = _mm512_extractf32x8_ps::<1>(sums);
             avx2::total(_mm256_add_ps(_mm512_castps512_ps256(sums), high))
         }
+    }
+}
+
+/// Moves the weights of some lanes as temporal coherence does, all at once.
+///
+/// # Safety
+/// AVX-512 must be there; the lanes must have positions inside the weights and the sums, each its own.
+#[inline(always)]
+unsafe fn update_lanes(
+    weights: &[AtomicU32],
+    sums: &[AtomicU64],
+    base: isize,
+    index: __m512i,
+    lanes: u16,
+    step: f32,
+    error: f32,
+) {
+    // SAFETY: as the caller. Aligned loads and stores of four and eight bytes never tear, and any bits
+    // are an f32; it is what relaxed atomics compile to.
+    unsafe {
+        let weights: *mut f32 = weights.as_ptr().wrapping_offset(base).cast_mut().cast();
+        let sums: *mut i64 = sums.as_ptr().wrapping_offset(base).cast_mut().cast();
+        let (low, high) = (_mm512_castsi512_si256(index), _mm512_extracti64x4_epi64::<1>(index));
+        let (low_lanes, high_lanes) = (lanes as u8, (lanes >> 8) as u8);
+        let zero = _mm512_setzero_si512();
+        let first = _mm512_castsi512_ps(_mm512_mask_i32gather_epi64::<8>(zero, low_lanes, low, sums));
+        let second = _mm512_castsi512_ps(_mm512_mask_i32gather_epi64::<8>(zero, high_lanes, high, sums));
+        let number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        let evens = _mm512_slli_epi32::<1>(number);
+        let e = _mm512_permutex2var_ps(first, evens, second);
+        let a = _mm512_permutex2var_ps(first, _mm512_or_si512(evens, _mm512_set1_epi32(1)), second);
+        let seen = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(a, _mm512_setzero_ps());
+        let rate = _mm512_mask_div_ps(_mm512_set1_ps(1.0), seen, _mm512_abs_ps(e), a);
+        let weight = _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), lanes, index, weights);
+        let weight = _mm512_add_ps(weight, _mm512_mul_ps(rate, _mm512_set1_ps(step)));
+        _mm512_mask_i32scatter_ps::<4>(weights, lanes, index, weight);
+        let e = _mm512_add_ps(e, _mm512_set1_ps(error));
+        let a = _mm512_add_ps(a, _mm512_set1_ps(error.abs()));
+        // E of lane i/2 and A of lane i/2 take turns.
+        let pairs = _mm512_or_si512(
+            _mm512_srli_epi32::<1>(number),
+            _mm512_slli_epi32::<4>(_mm512_and_si512(number, _mm512_set1_epi32(1))),
+        );
+        let first = _mm512_permutex2var_ps(e, pairs, a);
+        let second = _mm512_permutex2var_ps(e, _mm512_add_epi32(pairs, _mm512_set1_epi32(8)), a);
+        _mm512_mask_i32scatter_epi64::<8>(sums, low_lanes, low, _mm512_castps_si512(first));
+        _mm512_mask_i32scatter_epi64::<8>(sums, high_lanes, high, _mm512_castps_si512(second));
     }
 }

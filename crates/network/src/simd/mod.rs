@@ -36,50 +36,31 @@ pub trait Isa: Copy {
     /// As for [`Self::positions`].
     unsafe fn zero() -> Self::Sums;
 
-    /// Adds the weights at a lookup's positions.
+    /// The weights at a lookup's positions, in some of its live lanes; 0 in the others.
     ///
     /// # Safety
     /// As for [`Self::positions`]; the positions must be the lookup's, and the lookup the weights'.
-    unsafe fn add(
-        sums: Self::Sums,
-        weights: &[AtomicU32],
-        lookup: &Lookup,
-        positions: &Positions,
-    ) -> Self::Sums;
+    unsafe fn gather(weights: &[AtomicU32], lookup: &Lookup, positions: &Positions, lanes: u16)
+    -> Self::Sums;
 
-    /// Adds the weights in some lanes only.
+    /// Adds lane by lane.
     ///
     /// # Safety
-    /// As for [`Self::add`]; only live lanes.
-    unsafe fn add_lanes(
-        sums: Self::Sums,
-        weights: &[AtomicU32],
-        lookup: &Lookup,
-        positions: &Positions,
-        lanes: u16,
-    ) -> Self::Sums;
+    /// As for [`Self::positions`].
+    unsafe fn add(sums: Self::Sums, more: Self::Sums) -> Self::Sums;
 
-    /// The live lanes whose weight is 0.
+    /// The lanes that are 0.
     ///
     /// # Safety
-    /// As for [`Self::add`].
-    #[inline(always)]
-    unsafe fn zeros(weights: &[AtomicU32], lookup: &Lookup, positions: &Positions) -> u16 {
-        let mut zeros = 0;
-        for (lane, &position) in positions.0[..lookup.live()].iter().enumerate() {
-            // SAFETY: the positions of live lanes lie inside the weights.
-            let weight = unsafe { weights.get_unchecked((lookup.base() + position as isize) as usize) };
-            zeros |= u16::from(f32::from_bits(weight.load(Relaxed)) == 0.0) << lane;
-        }
-        zeros
-    }
+    /// As for [`Self::positions`].
+    unsafe fn zeros(sums: Self::Sums) -> u16;
 
     /// Moves the weights at a lookup's positions as temporal coherence does: by |E|/A of each weight
     /// (1 while A is 0) times the step; then E grows by the error and A by its absolute value. One
     /// lane after the other, since a weight can occur in several.
     ///
     /// # Safety
-    /// As for [`Self::add`]; there must be as many sums (E in the lower half, A in the upper) as weights.
+    /// As for [`Self::gather`]; there must be as many sums (E in the lower half, A in the upper) as weights.
     #[inline(always)]
     unsafe fn update_coherently(
         weights: &[AtomicU32],

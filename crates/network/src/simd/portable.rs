@@ -58,32 +58,29 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
-    unsafe fn add(
-        mut sums: Self::Sums,
-        weights: &[AtomicU32],
-        lookup: &Lookup,
-        positions: &Positions,
-    ) -> Self::Sums {
-        for (sum, position) in sums.iter_mut().zip(positions.0).take(lookup.live()) {
-            let position = (lookup.base() + position as isize) as usize;
-            *sum += f32::from_bits(weights[position].load(Relaxed));
-        }
-        sums
-    }
-
-    #[inline(always)]
-    unsafe fn add_lanes(
-        mut sums: Self::Sums,
+    unsafe fn gather(
         weights: &[AtomicU32],
         lookup: &Lookup,
         positions: &Positions,
         lanes: u16,
     ) -> Self::Sums {
+        let mut gathered = [0.0; LANES];
         for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
             let position = (lookup.base() + positions.0[lane] as isize) as usize;
-            sums[lane] += f32::from_bits(weights[position].load(Relaxed));
+            gathered[lane] = f32::from_bits(weights[position].load(Relaxed));
         }
+        gathered
+    }
+
+    #[inline(always)]
+    unsafe fn add(mut sums: Self::Sums, more: Self::Sums) -> Self::Sums {
+        sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         sums
+    }
+
+    #[inline(always)]
+    unsafe fn zeros(sums: Self::Sums) -> u16 {
+        (0..LANES).map(|lane| u16::from(sums[lane] == 0.0) << lane).sum()
     }
 
     #[inline(always)]
