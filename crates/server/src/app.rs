@@ -11,10 +11,12 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodFilter, MethodRouter, on},
 };
+use tokio::sync::watch;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::{
     error::ApiError,
+    exact::Solutions,
     extract::MAX_BODY,
     guard::{self, Hosts},
     models::Models,
@@ -29,6 +31,9 @@ pub(crate) struct Shared {
     pub(crate) limits: Limits,
     pub(crate) searches: Searches,
     pub(crate) models: Models,
+    pub(crate) solutions: Solutions,
+    /// Whether the server is about to end.
+    pub(crate) closing: watch::Sender<bool>,
     pub(crate) runs: PathBuf,
 }
 
@@ -64,6 +69,8 @@ fn api() -> Vec<Route> {
         post("/api/advise", routes::advise::advise),
         post("/api/game", routes::game::new_game),
         post("/api/move", routes::game::slide),
+        get("/api/watch", routes::watch::watch),
+        get("/move", routes::advise::best_move),
         get("/api/recipes", routes::runs::recipes),
         get("/api/runs", routes::runs::runs),
     ]

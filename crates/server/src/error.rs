@@ -13,8 +13,8 @@ use serde_json::json;
 #[derive(Debug)]
 pub(crate) struct ApiError {
     status: StatusCode,
-    error: String,
-    hint: String,
+    pub(crate) error: String,
+    pub(crate) hint: String,
 }
 
 /// What a handler gives.

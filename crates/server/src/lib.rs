@@ -3,7 +3,10 @@
 //! [`Server::bind`] takes a port, [`Server::run`] answers until it is told to stop.
 
 mod app;
+mod brain;
 mod error;
+mod events;
+mod exact;
 mod extract;
 mod guard;
 mod models;
@@ -22,9 +25,11 @@ use std::{
 };
 
 use app::{App, Shared};
+use exact::Solutions;
 use guard::Hosts;
 use models::Models;
 use searches::{Limits, Searches};
+use tokio::sync::watch;
 
 /// The port unless another one is asked for.
 pub const PORT: u16 = 2048;
@@ -105,6 +110,8 @@ impl Server {
             searches: Searches::new(limits),
             models: Models::new(&options.runs, &options.models, options.model.as_deref()),
             runs: options.runs.clone(),
+            solutions: Solutions::new(&options.models),
+            closing: watch::Sender::new(false),
         };
         Ok(Server { listener, address, app: Arc::new(shared) })
     }

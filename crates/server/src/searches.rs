@@ -17,7 +17,10 @@ use tokio::{
     time::timeout,
 };
 
-use crate::error::{Answer, ApiError};
+use crate::{
+    brain::Search,
+    error::{Answer, ApiError},
+};
 
 /// The search of a request that names none.
 pub(crate) const DEFAULT_SEARCH: &str = "3ply";
@@ -60,10 +63,16 @@ impl Default for Limits {
 
 impl Limits {
     /// A search by its text, if it is one that a request may ask for.
-    pub(crate) fn search(&self, text: Option<&str>) -> Answer<PlayerSpec> {
+    pub(crate) fn search(&self, text: Option<&str>) -> Answer<Search> {
+        match text.unwrap_or(DEFAULT_SEARCH) {
+            "exact" => Ok(Search::Exact),
+            text => self.player(text).map(Search::Player),
+        }
+    }
+
+    fn player(&self, text: &str) -> Answer<PlayerSpec> {
         let hint = "write 3ply, 100ms, 1s or 1ply+downgrade; `afterstate eval --help` explains searches";
-        let spec: PlayerSpec =
-            text.unwrap_or(DEFAULT_SEARCH).parse().map_err(|error| ApiError::bad(error, hint))?;
+        let spec: PlayerSpec = text.parse().map_err(|error| ApiError::bad(error, hint))?;
         let Some(search) = spec.search else { return Ok(spec) };
         let (plies, ms) = (self.max_plies, self.max_search_ms);
         match (search.limit, search.table) {

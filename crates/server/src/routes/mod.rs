@@ -5,3 +5,4 @@ pub(crate) mod game;
 pub(crate) mod models;
 pub(crate) mod runs;
 pub(crate) mod session;
+pub(crate) mod watch;

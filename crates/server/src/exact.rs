@@ -1,0 +1,78 @@
+//! The solutions of small boards: 2×2 is solved when it is first asked for, 3×3 comes from a file.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, OnceLock},
+};
+
+use afterstate_game::Rules;
+use afterstate_solver::{Objective, Solution, Space};
+
+use crate::{
+    error::{Answer, ApiError},
+    models::lock,
+};
+
+/// What files of solutions end in.
+const SUFFIX: &str = "solution";
+
+/// The solutions that are known.
+pub(crate) struct Solutions {
+    directory: PathBuf,
+    two: OnceLock<Arc<Solution<2>>>,
+    three: Mutex<Option<Arc<Solution<3>>>>,
+}
+
+/// Who has the solution of boards of a side.
+pub(crate) trait Solved<const N: usize> {
+    /// The solution. Takes its time where it must be found first.
+    fn solution(&self) -> Answer<Arc<Solution<N>>>;
+}
+
+impl Solutions {
+    /// Those in the files of a directory.
+    pub(crate) fn new(directory: &Path) -> Self {
+        Solutions { directory: directory.into(), two: OnceLock::new(), three: Mutex::default() }
+    }
+
+    /// The first file with the solution of 3×3.
+    fn find(&self) -> Option<Solution<3>> {
+        let mut paths: Vec<_> =
+            fs::read_dir(&self.directory).ok()?.flatten().map(|entry| entry.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == SUFFIX));
+        paths.sort();
+        let mut solutions = paths.iter().filter_map(|path| Solution::open(path).ok());
+        solutions.find(|solution| solution.objective() == Objective::Score)
+    }
+}
+
+impl Solved<2> for Solutions {
+    fn solution(&self) -> Answer<Arc<Solution<2>>> {
+        let solve =
+            || Arc::new(Space::enumerate(&Rules::default(), 1, |_| ()).solve(Objective::Score, 1, |_| ()));
+        Ok(self.two.get_or_init(solve).clone())
+    }
+}
+
+impl Solved<3> for Solutions {
+    fn solution(&self) -> Answer<Arc<Solution<3>>> {
+        let mut known = lock(&self.three);
+        if known.is_none() {
+            *known = self.find().map(Arc::new);
+        }
+        known.clone().ok_or_else(|| {
+            let hint = format!(
+                "`afterstate solve --board 3x3 -o {}` makes it in some minutes",
+                self.directory.join("3x3").with_extension(SUFFIX).display()
+            );
+            ApiError::not_found("the solution of 3×3 is not there", hint)
+        })
+    }
+}
+
+impl Solved<4> for Solutions {
+    fn solution(&self) -> Answer<Arc<Solution<4>>> {
+        Err(ApiError::bad("4×4 is not solved, and will not be", "exact values are for 3×3 and 2×2"))
+    }
+}

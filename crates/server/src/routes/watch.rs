@@ -1,0 +1,202 @@
+//! `/api/watch`: a model plays, move by move.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use afterstate_game::{AnyBoard, Move, State as GameState};
+use afterstate_lab::model::Loaded;
+use axum::{
+    extract::State,
+    response::{Response, sse::Event},
+};
+use futures_util::stream::{self, Stream};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::sleep_until;
+
+use super::game;
+use crate::{
+    app::App,
+    brain::{Brain, Search, figures},
+    error::{Answer, ApiError},
+    events::{self, event},
+    exact::{Solutions, Solved},
+    extract::{Parameters, board},
+    searches::Stop,
+    stream::Stream as Tiles,
+};
+
+/// How long moves are collected before they are sent, when they are wanted as fast as they come.
+const BATCH: Duration = Duration::from_millis(50);
+
+/// The most moves that are sent at once.
+const BATCH_MOVES: u64 = 500;
+
+/// The longest pause between moves, in milliseconds.
+const LONGEST_DELAY: u64 = 60_000;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wanted {
+    model: Option<String>,
+    search: Option<String>,
+    board: Option<String>,
+    stream: Option<String>,
+    side: Option<u64>,
+    seed: Option<u64>,
+    game: Option<u64>,
+    moves: Option<u64>,
+    delay: Option<u64>,
+}
+
+/// Lets a model play on.
+pub(crate) async fn watch(
+    State(app): State<App>,
+    Parameters(wanted): Parameters<Wanted>,
+) -> Answer<Response> {
+    let search = app.limits.search(wanted.search.as_deref())?;
+    let most = app.limits.max_moves;
+    let (moves, delay) = (wanted.moves.unwrap_or(most), wanted.delay.unwrap_or_default());
+    if moves > most || delay > LONGEST_DELAY {
+        let hint = format!("at most {most} moves, and {LONGEST_DELAY} ms between them");
+        return Err(ApiError::bad("the watch is too long", hint));
+    }
+    let (board, tiles) = match (&wanted.board, &wanted.stream) {
+        (Some(text), Some(tiles)) => (board(text)?, tiles.parse()?),
+        (None, None) => {
+            let (side, seed, game) = game::numbers(wanted.side, wanted.seed, wanted.game)?;
+            game::start(side, seed, game)
+        }
+        _ => return Err(ApiError::bad("a board goes with a stream", "send both, or side, seed and game")),
+    };
+    let shared = app.clone();
+    // What is wrong with the model or the board is said before the answer begins.
+    let load = move |stop: Stop| {
+        let model = match search {
+            Search::Exact => None,
+            Search::Player(_) => Some(shared.models.get(wanted.model.as_deref())?),
+        };
+        let brain = brain(&shared, model.clone(), search, stop)?;
+        match board {
+            AnyBoard::Four(_) => drop(brain.player::<4>()?),
+            AnyBoard::Three(_) => drop(brain.player::<3>()?),
+            AnyBoard::Two(_) => drop(brain.player::<2>()?),
+        }
+        Ok(model)
+    };
+    let model = app.searches.run(load).await?;
+    let delay = Duration::from_millis(delay);
+    let game = Watched { app: app.clone(), model, search, left: moves, delay, next: Instant::now() };
+    match board {
+        AnyBoard::Four(board) => events::respond(&app, game.events(GameState::new(board), tiles)),
+        AnyBoard::Three(board) => events::respond(&app, game.events(GameState::new(board), tiles)),
+        AnyBoard::Two(board) => events::respond(&app, game.events(GameState::new(board), tiles)),
+    }
+}
+
+fn brain<'a>(
+    shared: &'a crate::app::Shared,
+    model: Option<Arc<Loaded>>,
+    search: Search,
+    stop: Stop,
+) -> Answer<Brain<'a>> {
+    match (model, search) {
+        (Some(model), Search::Player(search)) => Ok(Brain::of(shared, model, search, stop)),
+        (_, search) => Brain::new(shared, None, search, stop),
+    }
+}
+
+/// A game that somebody watches.
+struct Watched {
+    app: App,
+    model: Option<Arc<Loaded>>,
+    search: Search,
+    /// The moves that are left.
+    left: u64,
+    delay: Duration,
+    /// When the next move is due.
+    next: Instant,
+}
+
+/// Where a game is.
+struct Position<const N: usize> {
+    state: GameState<N>,
+    tiles: Tiles,
+}
+
+impl Watched {
+    fn events<const N: usize>(self, state: GameState<N>, tiles: Tiles) -> impl Stream<Item = Event>
+    where
+        Solutions: Solved<N>,
+    {
+        let begin = Some((self, Position { state, tiles }));
+        stream::unfold(begin, async |watched| {
+            let (mut watched, position) = watched?;
+            let over = position.state.is_terminal();
+            if over || watched.left == 0 {
+                return Some((event("end", &json!({ "over": over })), None));
+            }
+            sleep_until(watched.next.into()).await;
+            watched.next = Instant::now() + watched.delay;
+            match watched.play(position).await {
+                Ok((moves, position)) => {
+                    watched.left -= moves.len() as u64;
+                    let event = match &moves[..] {
+                        [single] => event("move", single),
+                        several => event("moves", &several),
+                    };
+                    Some((event, Some((watched, position))))
+                }
+                Err(error) => Some((events::error(&error), None)),
+            }
+        })
+    }
+
+    /// Plays a move; or some, when no time is to pass between them.
+    async fn play<const N: usize>(&self, position: Position<N>) -> Answer<(Vec<Value>, Position<N>)>
+    where
+        Solutions: Solved<N>,
+    {
+        let (shared, model, search) = (self.app.clone(), self.model.clone(), self.search);
+        let most = if self.delay.is_zero() { self.left.min(BATCH_MOVES) } else { 1 };
+        let work = move |stop: Stop| {
+            let brain = brain(&shared, model, search, stop)?;
+            play(&brain, position, most)
+        };
+        self.app.searches.run(work).await
+    }
+}
+
+fn play<const N: usize>(
+    brain: &Brain<'_>,
+    mut position: Position<N>,
+    most: u64,
+) -> Answer<(Vec<Value>, Position<N>)>
+where
+    Solutions: Solved<N>,
+{
+    let (start, mut player, mut moves) = (Instant::now(), brain.player::<N>()?, Vec::new());
+    while (moves.len() as u64) < most && (moves.is_empty() || start.elapsed() < BATCH) {
+        let state = position.state;
+        let advice = player.advise(state);
+        brain.check(state, &advice)?;
+        let Some((best, slide)) = advice.best().and_then(|best| Some((best, state.slide(best)?))) else {
+            break;
+        };
+        let next = position.tiles.spawn(slide.afterstate);
+        let mut step = figures(&advice);
+        step.insert("board".into(), json!(state.to_string()));
+        step.insert("move".into(), json!(Move::name(best)));
+        step.insert("afterstate".into(), json!(slide.afterstate.to_string()));
+        step.insert("reward".into(), json!(slide.reward));
+        step.insert("spawn".into(), game::spawn(slide.afterstate.board(), next.board()));
+        step.insert("next".into(), json!(next.to_string()));
+        step.insert("stream".into(), json!(position.tiles.to_string()));
+        step.insert("over".into(), json!(next.is_terminal()));
+        moves.push(Value::Object(step));
+        position.state = next;
+    }
+    Ok((moves, position))
+}
