@@ -1,6 +1,11 @@
 //! The routes, and what they share.
 
-use std::{any::Any, path::PathBuf, sync::Arc};
+use std::{
+    any::Any,
+    collections::VecDeque,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
 
 use axum::{
     Router,
@@ -11,7 +16,8 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodFilter, MethodRouter, on},
 };
-use tokio::sync::watch;
+use serde_json::Value;
+use tokio::sync::{Semaphore, watch};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::{
@@ -22,6 +28,7 @@ use crate::{
     models::Models,
     page, routes,
     searches::{Limits, Searches},
+    training::Trainings,
 };
 
 /// What the requests share.
@@ -35,6 +42,12 @@ pub(crate) struct Shared {
     /// Whether the server is about to end.
     pub(crate) closing: watch::Sender<bool>,
     pub(crate) runs: PathBuf,
+    pub(crate) model_files: PathBuf,
+    pub(crate) trainings: Trainings,
+    /// The right to evaluate.
+    pub(crate) evaluating: Arc<Semaphore>,
+    /// What came of evaluations, the latest one first.
+    pub(crate) results: Mutex<VecDeque<Value>>,
 }
 
 /// What every handler is given.
@@ -71,8 +84,16 @@ fn api() -> Vec<Route> {
         post("/api/move", routes::game::slide),
         get("/api/watch", routes::watch::watch),
         get("/move", routes::advise::best_move),
+        post("/api/review", routes::review::review),
+        get("/api/review/example", routes::review::example),
         get("/api/recipes", routes::runs::recipes),
         get("/api/runs", routes::runs::runs),
+        post("/api/runs", routes::runs::start),
+        get("/api/runs/{name}", routes::runs::run),
+        get("/api/runs/{name}/events", routes::runs::events),
+        post("/api/runs/{name}/stop", routes::runs::stop),
+        get("/api/evaluations", routes::evaluate::evaluations),
+        get("/api/evaluate", routes::evaluate::evaluate),
     ]
 }
 

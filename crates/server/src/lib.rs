@@ -11,17 +11,21 @@ mod extract;
 mod guard;
 mod models;
 mod page;
+mod review;
 mod routes;
 mod runs;
 mod searches;
 mod stream;
+mod tail;
+mod training;
 
 use std::{
     future::Future,
     io::{self, ErrorKind},
     net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use app::{App, Shared};
@@ -29,13 +33,17 @@ use exact::Solutions;
 use guard::Hosts;
 use models::Models;
 use searches::{Limits, Searches};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
+use training::Trainings;
 
 /// The port unless another one is asked for.
 pub const PORT: u16 = 2048;
 
 /// The ports after it that are tried when it is taken.
 const TRIES: u16 = 100;
+
+/// How long answers under way are waited for in the end.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// How to serve.
 #[derive(Clone, Debug)]
@@ -52,6 +60,8 @@ pub struct Options {
     pub models: PathBuf,
     /// A model file or the directory of a run: the default model.
     pub model: Option<PathBuf>,
+    /// The program whose `train` command trains; without it, nothing can be trained.
+    pub trainer: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -63,6 +73,7 @@ impl Default for Options {
             runs: "runs".into(),
             models: "models".into(),
             model: None,
+            trainer: None,
         }
     }
 }
@@ -109,7 +120,11 @@ impl Server {
             limits,
             searches: Searches::new(limits),
             models: Models::new(&options.runs, &options.models, options.model.as_deref()),
+            trainings: Trainings::new(options.trainer.as_deref(), &options.runs),
             runs: options.runs.clone(),
+            model_files: options.models.clone(),
+            evaluating: Arc::new(Semaphore::new(1)),
+            results: Mutex::default(),
             solutions: Solutions::new(&options.models),
             closing: watch::Sender::new(false),
         };
@@ -132,12 +147,33 @@ impl Server {
     /// When the system does not give what a server needs.
     pub fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServeError> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        runtime.block_on(async {
-            let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let service = app::router(self.app).into_make_service_with_connect_info::<SocketAddr>();
-            axum::serve(listener, service).with_graceful_shutdown(stop).await
-        })?;
-        Ok(())
+        let answered = runtime.block_on(self.answer(stop));
+        // Searches of clients who have gone see that soon; nobody waits for them.
+        runtime.shutdown_timeout(GRACE);
+        Ok(answered?)
+    }
+
+    /// Answers until `stop` is done; then streams end, other answers are finished, and the training is saved.
+    async fn answer(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+        let listener = tokio::net::TcpListener::from_std(self.listener)?;
+        let app = self.app;
+        let service = app::router(app.clone()).into_make_service_with_connect_info::<SocketAddr>();
+        let closing = app.clone();
+        let stop = async move {
+            stop.await;
+            closing.closing.send_replace(true);
+        };
+        let mut closed = app.closing.subscribe();
+        let late = async {
+            let _ = closed.wait_for(|closing| *closing).await;
+            tokio::time::sleep(GRACE).await;
+        };
+        let served = tokio::select! {
+            served = axum::serve(listener, service).with_graceful_shutdown(stop) => served,
+            () = late => Ok(()),
+        };
+        app.trainings.close().await;
+        served
     }
 
     /// Answers until the process is told to end, by Ctrl-C or SIGTERM.

@@ -53,7 +53,7 @@ impl Default for Limits {
             max_plies: 8,
             max_moves: 100_000,
             max_review_moves: 20_000,
-            max_games: 100_000,
+            max_games: 10_000,
             max_waiting: 256,
             max_streams: 64,
             max_body: crate::extract::MAX_BODY,

@@ -52,6 +52,7 @@ impl Serve {
             runs: self.runs.unwrap_or(defaults.runs),
             models: self.models.unwrap_or(defaults.models),
             model: self.model,
+            trainer: std::env::current_exe().ok(),
         };
         let server = Server::bind(&options).map_err(failure)?;
         let (address, port) = (server.address(), server.address().port());

@@ -71,6 +71,33 @@ pub struct KeptGames {
     seconds: f64,
 }
 
+/// What a file of games holds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Kept {
+    /// What the games have in common.
+    pub header: KeptHeader,
+    /// The games, in the order in which they ended.
+    pub results: Vec<GameResult>,
+    /// The seconds that they took.
+    pub seconds: f64,
+}
+
+impl Kept {
+    /// Reads a file of games; `None` when it is a file of something else.
+    pub fn read(path: &Path) -> Option<Kept> {
+        let mut lines = JsonLines::<Line>::read(path).ok()?.into_iter();
+        let Some(Line::Header(header)) = lines.next() else { return None };
+        let mut kept = Kept { header, results: Vec::new(), seconds: 0.0 };
+        for line in lines {
+            if let Line::Game(game) = line {
+                kept.seconds = kept.seconds.max(game.seconds);
+                kept.results.push(game.result());
+            }
+        }
+        Some(kept)
+    }
+}
+
 impl KeptGames {
     /// Goes on with a file, or begins one.
     ///

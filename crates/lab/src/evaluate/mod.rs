@@ -17,7 +17,7 @@ use afterstate_search::PlayerSpec;
 
 use crate::stats::GameResult;
 
-pub use kept::{KeepError, KeptGames, KeptHeader, header_checksum};
+pub use kept::{KeepError, Kept, KeptGames, KeptHeader, header_checksum};
 pub use survival::{Position, Steps, Survival, SurvivalError, Survivor, positions_at};
 pub use times::{TimeSummary, Times};
 

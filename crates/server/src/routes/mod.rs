@@ -1,8 +1,10 @@
 //! What the paths answer.
 
 pub(crate) mod advise;
+pub(crate) mod evaluate;
 pub(crate) mod game;
 pub(crate) mod models;
+pub(crate) mod review;
 pub(crate) mod runs;
 pub(crate) mod session;
 pub(crate) mod watch;

@@ -1,15 +1,40 @@
 //! `/api/recipes` and `/api/runs`.
 
+use std::{
+    fs,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
 use afterstate_lab::recipe::shipped;
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    response::{Response, sse::Event},
+};
+use futures_util::{StreamExt, stream};
+use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::task::spawn_blocking;
+use tokio::{task::spawn_blocking, time::sleep};
 
 use crate::{
     app::App,
     error::{Answer, ApiError},
-    runs,
+    events::{self, event},
+    extract::{Body, Name, Parameters, excerpt},
+    guard::Trusted,
+    models::lock,
+    runs::{self, Found, RunState},
+    tail::Tail,
+    training::Wanted,
 };
+
+/// The most lines of a log in one answer; of longer ones, lines at even distances.
+const MOST_LINES: usize = 2000;
+
+/// How often files are looked at.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// The recipes that come with the program.
 pub(crate) async fn recipes() -> Answer<Json<Value>> {
@@ -33,7 +58,144 @@ pub(crate) async fn recipes() -> Answer<Json<Value>> {
 
 /// The runs in the directory of runs.
 pub(crate) async fn runs(State(app): State<App>) -> Answer<Json<Value>> {
-    let list = move || runs::list(&app.runs).iter().map(runs::Found::line).collect::<Vec<_>>();
+    let list = move || runs::list(&app.runs).iter().map(Found::line).collect::<Vec<_>>();
     let runs = spawn_blocking(list).await.map_err(ApiError::internal)?;
     Ok(Json(json!({ "runs": runs })))
+}
+
+fn find(app: &App, name: &str) -> Answer<Found> {
+    let unknown =
+        || ApiError::not_found(format!("there is no run `{}`", excerpt(name)), "/api/runs lists the runs");
+    Found::named(&app.runs, name).ok_or_else(unknown)
+}
+
+/// All that a run has written.
+pub(crate) async fn run(State(app): State<App>, Name(name): Name) -> Answer<Json<Value>> {
+    let read = move || {
+        let run = find(&app, &name)?;
+        let recipe = fs::read_to_string(run.directory.recipe()).unwrap_or_default();
+        let (mut log, mut evaluations) =
+            (Tail::new(run.directory.log()), Tail::new(run.directory.evaluations()));
+        Ok(Json(json!({
+            "name": run.name,
+            "recipe": recipe,
+            "log": thinned(log.read()),
+            "evaluations": thinned(evaluations.read()),
+            "log_lines": log.lines,
+            "evaluation_lines": evaluations.lines,
+            "state": run.state(),
+            "ours": app.trainings.current().as_ref() == Some(&run.name),
+        })))
+    };
+    spawn_blocking(read).await.map_err(ApiError::internal)?
+}
+
+/// Lines at even distances, the last one among them.
+fn thinned(lines: Vec<Value>) -> Vec<Value> {
+    let step = lines.len().div_ceil(MOST_LINES).max(1);
+    let skip = lines.len().saturating_sub(1) % step;
+    lines.into_iter().skip(skip).step_by(step).collect()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct After {
+    after: Option<u64>,
+    after_evaluations: Option<u64>,
+}
+
+/// What is told of a run as it goes.
+struct Live {
+    run: Found,
+    log: Tail,
+    evaluations: Tail,
+    /// The lines that the client has already.
+    known: (u64, u64),
+    state: Option<RunState>,
+}
+
+/// What a run writes, as it writes it.
+pub(crate) async fn events(
+    State(app): State<App>,
+    Name(name): Name,
+    Parameters(after): Parameters<After>,
+    headers: HeaderMap,
+) -> Answer<Response> {
+    let run = find(&app, &name)?;
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()).and_then(numbers);
+    let known =
+        last.unwrap_or((after.after.unwrap_or_default(), after.after_evaluations.unwrap_or_default()));
+    let (log, evaluations) = (Tail::new(run.directory.log()), Tail::new(run.directory.evaluations()));
+    let live = Arc::new(Mutex::new(Live { run, log, evaluations, known, state: None }));
+    let looks = stream::unfold((live, true), async |(live, first)| {
+        if !first {
+            sleep(LOOK).await;
+        }
+        let looking = live.clone();
+        let news = spawn_blocking(move || lock(&looking).look()).await.unwrap_or_default();
+        Some((stream::iter(news), (live, false)))
+    });
+    events::respond(&app, looks.flatten())
+}
+
+/// The numbers of an event's id.
+fn numbers(id: &str) -> Option<(u64, u64)> {
+    let (log, evaluations) = id.split_once('-')?;
+    Some((log.parse().ok()?, evaluations.parse().ok()?))
+}
+
+impl Live {
+    /// What is new. The id of an event says what the client has then.
+    fn look(&mut self) -> Vec<Event> {
+        let mut news = Vec::new();
+        let (log_before, evaluations_before) = (self.log.lines, self.evaluations.lines);
+        for (number, line) in (log_before + 1..).zip(self.log.read()) {
+            if number > self.known.0 {
+                news.push(event("log", &line).id(format!("{number}-{evaluations_before}")));
+            }
+        }
+        let log = self.log.lines;
+        for (number, line) in (evaluations_before + 1..).zip(self.evaluations.read()) {
+            if number > self.known.1 {
+                news.push(event("evaluation", &line).id(format!("{log}-{number}")));
+            }
+        }
+        let state = self.run.state();
+        if self.state.replace(state) != Some(state) {
+            news.push(event("state", &json!({ "state": state })));
+        }
+        news
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRun {
+    recipe: String,
+    name: Option<String>,
+    seconds: Option<f64>,
+}
+
+/// Starts a training.
+pub(crate) async fn start(
+    State(app): State<App>,
+    _: Trusted,
+    Body(NewRun { recipe, name, seconds }): Body<NewRun>,
+) -> Answer<(StatusCode, Json<Value>)> {
+    let name = app.trainings.start(&Wanted { recipe, name, seconds }).await?;
+    Ok((StatusCode::CREATED, Json(json!({ "name": name }))))
+}
+
+/// Stops a training; what it has learned is saved.
+pub(crate) async fn stop(State(app): State<App>, _: Trusted, Name(name): Name) -> Answer<Json<Value>> {
+    if app.trainings.stop(&name).await {
+        let state = Found::named(&app.runs, &name).map_or(RunState::Stopped, |run| run.state());
+        return Ok(Json(json!({ "name": name, "state": state })));
+    }
+    let run = find(&app, &name)?;
+    let error = match run.state() {
+        RunState::Running => format!("`{}` was not started from here", run.name),
+        _ => format!("`{}` is not being trained", run.name),
+    };
+    Err(ApiError::conflict(error, "a training that runs elsewhere is stopped there, with Ctrl-C"))
 }

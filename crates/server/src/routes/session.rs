@@ -12,7 +12,7 @@ pub(crate) async fn session(State(app): State<App>, parts: Parts) -> Json<Value>
     Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "token": is_local.then_some(&app.token),
-        "training": is_local,
+        "training": is_local && app.trainings.are_possible(),
         "default_model": app.models.default_name(),
         "limits": app.limits,
         "searches": { "running": running, "waiting": waiting },

@@ -4,9 +4,12 @@ mod display;
 mod list;
 
 use std::{
-    io::{IsTerminal, Write, stderr},
+    io::{self, IsTerminal, Write, stderr},
     path::PathBuf,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use afterstate_lab::{
@@ -69,6 +72,9 @@ pub(crate) struct Train {
     /// Go on where the run was interrupted, or begin it
     #[arg(long)]
     resume: bool,
+    /// Save and stop when standard input is closed, so that whoever started it can stop it, or take it along by ending
+    #[arg(long, hide = true)]
+    until_closed: bool,
     /// Show the whole recipe, the number of weights and the memory, and stop
     #[arg(long)]
     dry_run: bool,
@@ -92,6 +98,9 @@ impl Train {
             return dry_run(&recipe, &plan, self.json, out);
         }
         let stop = stop_signal()?;
+        if self.until_closed {
+            stop_when_closed(stop.clone());
+        }
         let run = if self.resume { Run::resume(directory, recipe) } else { Run::start(directory, recipe) };
         let run = run.map_err(failure)?;
         let _ = writeln!(stderr(), "{}", headline(&run, &plan));
@@ -240,6 +249,15 @@ fn stop_signal() -> Result<Arc<AtomicBool>, Failure> {
         flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
+}
+
+/// Sets the flag when standard input ends.
+fn stop_when_closed(stop: Arc<AtomicBool>) {
+    std::thread::spawn(move || {
+        // An error is an end too.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        stop.store(true, Ordering::Relaxed);
+    });
 }
 
 /// Says what may help.

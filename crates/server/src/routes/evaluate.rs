@@ -1,0 +1,203 @@
+//! `/api/evaluations` and `/api/evaluate`: how well models play.
+
+use std::{
+    collections::HashSet,
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use afterstate_game::Rules;
+use afterstate_lab::{
+    evaluate::{Contest, Games, Kept, SEED},
+    model::Loaded,
+    stats::{EvalReport, GameResult, Summary},
+};
+use afterstate_search::PlayerSpec;
+use axum::{
+    extract::{ConnectInfo, State},
+    http::HeaderMap,
+    response::{Response, sse::Event},
+};
+use futures_util::stream;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::{
+    sync::{OwnedSemaphorePermit, mpsc},
+    task::spawn_blocking,
+};
+
+use crate::{
+    app::App,
+    brain::Search,
+    error::{Answer, ApiError},
+    events::{self, event},
+    extract::Parameters,
+    guard::Trusted,
+    models::lock,
+    runs,
+    stream::LARGEST,
+    tail::Tail,
+};
+
+/// The results of this server that are remembered.
+const REMEMBERED: usize = 20;
+
+/// The games of an evaluation that does not say how many.
+const GAMES: u64 = 100;
+
+/// How often the games so far are told.
+const PROGRESS: Duration = Duration::from_millis(500);
+
+/// All results that are known: of runs, kept in files, and found since the server was started.
+pub(crate) async fn evaluations(State(app): State<App>) -> Answer<axum::Json<Value>> {
+    let collect = move || {
+        let mut found: Vec<Value> = lock(&app.results).iter().cloned().collect();
+        for run in runs::list(&app.runs) {
+            let last = Tail::new(run.directory.evaluations()).read().pop();
+            found.extend(last.map(|line| labelled(line, &run.name, "eval.jsonl")));
+            found.extend(kept(run.directory.path(), &run.name));
+        }
+        found.extend(kept(&app.runs, ""));
+        found.extend(kept(&app.model_files, ""));
+        found
+    };
+    let evaluations = spawn_blocking(collect).await.map_err(ApiError::internal)?;
+    Ok(axum::Json(json!({ "evaluations": evaluations })))
+}
+
+/// A result with the name of its model and of its file, and without scores.
+fn labelled(mut line: Value, model: &str, file: &str) -> Value {
+    if let Some(fields) = line.as_object_mut() {
+        fields.insert("model".into(), json!(model));
+        fields.insert("file".into(), json!(file));
+        fields.entry("scores").or_insert(json!([]));
+    }
+    line
+}
+
+/// The files of games in a directory, as `afterstate eval --out` writes them.
+fn kept(directory: &Path, run: &str) -> Vec<Value> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    paths.sort();
+    let report = |path: &PathBuf| {
+        let kept = Kept::read(path)?;
+        let file = path.file_name()?.to_string_lossy();
+        let name = if run.is_empty() { kept.header.model.clone() } else { run.to_owned() };
+        let report = report(&name, &kept.header.search, kept.header.seed, &kept.results, kept.seconds)?;
+        Some(labelled(report, &name, &file))
+    };
+    paths.iter().filter_map(report).collect()
+}
+
+/// What `afterstate eval --json` prints, and the scores by number.
+fn report(model: &str, search: &str, seed: u64, results: &[GameResult], seconds: f64) -> Option<Value> {
+    let is_small = results.iter().all(|result| result.max_exponent <= 10);
+    let summary = Summary::of(if is_small { 3 } else { 4 }, results)?;
+    let mut report = serde_json::to_value(EvalReport::new(model, search, seed, &summary, seconds)).ok()?;
+    let mut by_number: Vec<&GameResult> = results.iter().collect();
+    by_number.sort_unstable_by_key(|result| result.game);
+    report["scores"] = by_number.iter().map(|result| result.score).collect();
+    Some(report)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wanted {
+    model: Option<String>,
+    search: Option<String>,
+    games: Option<u64>,
+    seed: Option<u64>,
+    token: Option<String>,
+}
+
+/// Lets a model play many games, and tells how it goes.
+pub(crate) async fn evaluate(
+    State(app): State<App>,
+    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+    Parameters(wanted): Parameters<Wanted>,
+) -> Answer<Response> {
+    Trusted::check(&app, address, &headers, wanted.token.as_deref())?;
+    let Search::Player(search) = app.limits.search(wanted.search.as_deref().or(Some("1ply")))? else {
+        return Err(ApiError::bad(
+            "exact play is not evaluated by games",
+            "`afterstate solve` tells what it comes to",
+        ));
+    };
+    let (games, seed) = (wanted.games.unwrap_or(GAMES), wanted.seed.unwrap_or(SEED));
+    let most = app.limits.max_games;
+    if !(1..=most).contains(&games) || seed > LARGEST {
+        return Err(ApiError::bad("so many games, or such a seed, cannot be", format!("1 to {most} games")));
+    }
+    let busy =
+        |_| ApiError::conflict("another evaluation is under way: one at a time", "wait for it, or close it");
+    let permit = app.evaluating.clone().try_acquire_owned().map_err(busy)?;
+    let shared = app.clone();
+    let load = move |_| {
+        let model = shared.models.get(wanted.model.as_deref())?;
+        if !search.is_greedy() {
+            model.check_afterstates("a search")?;
+        }
+        Ok(model)
+    };
+    let model = app.searches.run(load).await?;
+    let (sender, receiver) = mpsc::channel(4);
+    let playing = Playing { app: app.clone(), model, search, games, seed, sender, _permit: permit };
+    spawn_blocking(move || playing.play());
+    let events = stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver)));
+    events::respond(&app, events)
+}
+
+/// An evaluation under way.
+struct Playing {
+    app: App,
+    model: Arc<Loaded>,
+    search: PlayerSpec,
+    games: u64,
+    seed: u64,
+    sender: mpsc::Sender<Event>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Playing {
+    /// Plays until all games are played, or nobody listens.
+    fn play(self) {
+        let Playing { model, search, games: count, seed, sender, .. } = &self;
+        let rules: Rules = model.rules;
+        // A core is left for those who wait for an answer.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let contest = Contest {
+            network: &model.network,
+            player: *search,
+            games: Games { rules, seed: *seed, count: *count },
+            played: &HashSet::new(),
+            threads: (cores - 1).max(1),
+            collect: None,
+        };
+        let (start, mut told, mut ended) = (Instant::now(), Instant::now(), Vec::new());
+        let describe = |results: &[GameResult]| {
+            report(&model.name, &search.to_string(), *seed, results, start.elapsed().as_secs_f64())
+        };
+        let outcome = contest.play(|finished| {
+            ended.extend_from_slice(finished);
+            if told.elapsed() >= PROGRESS {
+                told = Instant::now();
+                // A listener who is slow misses some.
+                describe(&ended).map(|report| sender.try_send(event("progress", &report)));
+            }
+            !sender.is_closed()
+        });
+        if let Some(result) = outcome.and_then(|outcome| describe(&outcome.results)) {
+            let mut results = lock(&self.app.results);
+            results.push_front(labelled(result.clone(), &model.name, ""));
+            results.truncate(REMEMBERED);
+            drop(results);
+            let _ = sender.blocking_send(event("result", &result));
+        }
+    }
+}

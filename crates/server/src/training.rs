@@ -1,0 +1,231 @@
+//! Trainings that were started from the page: child processes, so that nothing that happens to them happens to the
+//! server. A child saves and stops when its standard input is closed, also when the server is no more.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{ExitStatus, Stdio},
+    sync::Mutex,
+    time::Duration,
+};
+
+use afterstate_lab::{
+    recipe::{Recipe, shipped},
+    run::{Directory, Plan},
+};
+use axum::http::StatusCode;
+use tokio::{
+    io::AsyncReadExt,
+    process::{Child, ChildStderr, ChildStdin, Command},
+    sync::watch,
+    time::{sleep, timeout},
+};
+
+use crate::{
+    error::{Answer, ApiError},
+    extract::excerpt,
+    models::{is_inside, lock},
+};
+
+/// How long a training may take to begin, or to save and stop, before the answer is given without knowing.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The seconds between the checkpoints of small networks: the page plays against the model of the moment.
+const CHECKPOINT_SECONDS: u64 = 20;
+
+/// What is small.
+const SMALL_BYTES: u64 = 1 << 30;
+
+/// The longest training that can be asked for, in seconds.
+const LONGEST: f64 = 30.0 * 86_400.0;
+
+/// What to train.
+pub(crate) struct Wanted {
+    pub(crate) recipe: String,
+    pub(crate) name: Option<String>,
+    pub(crate) seconds: Option<f64>,
+}
+
+/// The training that is under way, if there is one.
+pub(crate) struct Trainings {
+    program: Option<PathBuf>,
+    runs: PathBuf,
+    current: Mutex<Option<Training>>,
+}
+
+struct Training {
+    name: String,
+    stdin: Option<ChildStdin>,
+    ended: watch::Receiver<Option<End>>,
+}
+
+/// How a child ended.
+#[derive(Clone, Debug)]
+struct End {
+    status: Option<ExitStatus>,
+    /// The last that it said.
+    words: String,
+}
+
+impl Trainings {
+    /// Trainings by this program, in the directory of runs.
+    pub(crate) fn new(program: Option<&Path>, runs: &Path) -> Self {
+        Trainings { program: program.map(Path::to_owned), runs: runs.into(), current: Mutex::default() }
+    }
+
+    /// Whether there is a program to train with.
+    pub(crate) fn are_possible(&self) -> bool {
+        self.program.is_some()
+    }
+
+    /// The name of the run that is under way.
+    pub(crate) fn current(&self) -> Option<String> {
+        let current = lock(&self.current);
+        current
+            .as_ref()
+            .filter(|training| training.ended.borrow().is_none())
+            .map(|training| training.name.clone())
+    }
+
+    /// Starts a training and waits until it has begun; gives the name of the run.
+    pub(crate) async fn start(&self, wanted: &Wanted) -> Answer<String> {
+        let overrides = overrides(wanted)?;
+        let name = self.free_name(wanted)?;
+        let directory = Directory::new(self.runs.join(&name));
+        let mut ended = self.spawn(&wanted.recipe, &overrides, &name, &directory)?;
+        let begun = async {
+            while !directory.holds_run() {
+                sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::select! {
+            end = ended.wait_for(Option::is_some) => match end.as_deref() {
+                Ok(Some(End { status: Some(status), .. })) if status.success() => Ok(name),
+                Ok(Some(end)) => Err(failed(end)),
+                _ => Err(ApiError::internal("the training was lost")),
+            },
+            _ = timeout(PATIENCE, begun) => Ok(name),
+        }
+    }
+
+    /// Stops the training of this name and waits until it has saved; `false` when it is not one of ours.
+    pub(crate) async fn stop(&self, name: &str) -> bool {
+        let mut ended = {
+            let mut current = lock(&self.current);
+            let Some(training) = current.as_mut().filter(|training| training.name == name) else {
+                return false;
+            };
+            training.stdin = None;
+            training.ended.clone()
+        };
+        let _ = timeout(PATIENCE, ended.wait_for(Option::is_some)).await;
+        true
+    }
+
+    /// Stops what is under way.
+    pub(crate) async fn close(&self) {
+        if let Some(name) = self.current() {
+            self.stop(&name).await;
+        }
+    }
+
+    fn spawn(
+        &self,
+        recipe: &str,
+        overrides: &[String],
+        name: &str,
+        directory: &Directory,
+    ) -> Answer<watch::Receiver<Option<End>>> {
+        let Some(program) = &self.program else {
+            return Err(ApiError::conflict("this server does not train", "use `afterstate train`"));
+        };
+        let mut current = lock(&self.current);
+        if let Some(training) = current.as_ref().filter(|training| training.ended.borrow().is_none()) {
+            let error = format!("`{}` is being trained: one at a time", training.name);
+            return Err(ApiError::conflict(error, "wait for it, or stop it"));
+        }
+        let mut command = Command::new(program);
+        command
+            .arg("train")
+            .arg(recipe)
+            .arg("--out")
+            .arg(directory.path())
+            .arg("--until-closed")
+            .arg("--json");
+        overrides.iter().for_each(|change| _ = command.arg("--set").arg(change));
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(ApiError::internal)?;
+        let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
+        let (sender, ended) = watch::channel(None);
+        tokio::spawn(async move { sender.send_replace(Some(wait(child, stderr).await)) });
+        *current = Some(Training { name: name.to_owned(), stdin, ended: ended.clone() });
+        Ok(ended)
+    }
+
+    /// The name that was asked for, if it is free; or one like the recipe's.
+    fn free_name(&self, wanted: &Wanted) -> Answer<String> {
+        let is_free = |name: &str| !self.runs.join(name).exists();
+        let Some(name) = &wanted.name else {
+            let numbered = (2..).map(|number| format!("{}-{number}", wanted.recipe));
+            let mut names = std::iter::once(wanted.recipe.clone()).chain(numbered);
+            return names.find(|name| is_free(name)).ok_or_else(|| ApiError::internal("no name is free"));
+        };
+        let is_inside_a_run = || {
+            Path::new(name).ancestors().skip(1).any(|part| Directory::new(self.runs.join(part)).holds_run())
+        };
+        if !is_inside(name) || is_inside_a_run() {
+            let error = format!("`{}` cannot be the name of a run", excerpt(name));
+            return Err(ApiError::bad(error, "take letters, digits and hyphens"));
+        }
+        match is_free(name) {
+            true => Ok(name.clone()),
+            false => Err(ApiError::conflict(format!("there is a run `{name}`"), "take another name")),
+        }
+    }
+}
+
+/// The keys of the recipe that are changed. Recipes are named, never read from files that a request names.
+fn overrides(wanted: &Wanted) -> Answer<Vec<String>> {
+    let unknown = || {
+        let error = format!("there is no recipe `{}`", excerpt(&wanted.recipe));
+        ApiError::not_found(error, "/api/recipes lists the recipes")
+    };
+    let shipped = shipped().find(|shipped| shipped.name == wanted.recipe).ok_or_else(unknown)?;
+    let mut overrides = Vec::new();
+    if let Some(seconds) = wanted.seconds {
+        if !(1.0..=LONGEST).contains(&seconds) {
+            return Err(ApiError::bad(format!("{seconds} seconds"), format!("from 1 to {LONGEST}")));
+        }
+        overrides.push(format!("budget.seconds={seconds}"));
+    }
+    let resolve = |overrides: &[String]| -> Answer<Recipe> {
+        shipped.recipe(overrides).map_err(|error| ApiError::bad(error, "leave `seconds` out"))
+    };
+    let plan = Plan::of(&resolve(&overrides)?).map_err(ApiError::internal)?;
+    if plan.bytes <= SMALL_BYTES {
+        overrides.push(format!("checkpoint.every_seconds={CHECKPOINT_SECONDS}"));
+    }
+    Ok(overrides)
+}
+
+/// Waits for a child, listening to what it says: one that nobody listens to would stand still.
+async fn wait(mut child: Child, stderr: Option<ChildStderr>) -> End {
+    /// More than a message has.
+    const TAIL: usize = 4096;
+    let (mut words, mut buffer) = (Vec::new(), [0; 1024]);
+    if let Some(mut stderr) = stderr {
+        while let Ok(length @ 1..) = stderr.read(&mut buffer).await {
+            words.extend_from_slice(&buffer[..length]);
+            words.drain(..words.len().saturating_sub(TAIL));
+        }
+    }
+    End { status: child.wait().await.ok(), words: String::from_utf8_lossy(&words).into_owned() }
+}
+
+/// Says why a training has not begun, in the child's own words: its last line is `error: …; hint: …`.
+fn failed(end: &End) -> ApiError {
+    let last =
+        end.words.lines().rfind(|line| line.starts_with("error: ")).unwrap_or("error: it ended at once");
+    let last = last.trim_start_matches("error: ");
+    let (error, hint) = last.split_once("; hint: ").unwrap_or((last, "`afterstate train` may say more"));
+    ApiError::new(StatusCode::CONFLICT, format!("the training has not begun: {error}"), hint)
+}
