@@ -86,13 +86,15 @@ pub enum Problem {
         /// Its type.
         found: String,
     },
-    /// A tensor that is not flat.
-    #[error("tensor `{tensor}` has shape {found:?}, but should have one dimension")]
+    /// A tensor of another shape than it should have.
+    #[error("tensor `{tensor}` has shape {found:?}, but should have {expected:?}")]
     Shape {
         /// The name of the tensor.
         tensor: String,
         /// Its shape.
         found: Vec<u64>,
+        /// The right shape.
+        expected: Vec<u64>,
     },
     /// A tensor that does not stand where the one before it ends, or is not as long as its shape says.
     #[error("tensor `{tensor}` is at bytes {found:?} of the data, but should be at {expected:?}")]
@@ -190,7 +192,7 @@ impl From<io::Error> for Problem {
 
 impl Problem {
     /// The problem of this file.
-    pub(crate) fn at(self, path: &Path) -> FileError {
+    pub fn at(self, path: &Path) -> FileError {
         FileError { path: path.into(), problem: self }
     }
 }

@@ -146,12 +146,14 @@ fn check_tables(file: &TensorFile, spec: &NetworkSpec) -> Result<bool, Problem> 
         return Err(Problem::UnexpectedTensor(name.into()));
     }
     for (table, expected) in expected {
-        match file.len_of(&table) {
+        match file.shape_of(&table) {
             None => return Err(Problem::MissingTensor(table)),
-            Some(found) if found != expected => {
-                return Err(Problem::TableLength { table, expected, found });
+            Some(&[found]) if found == expected => {}
+            Some(&[found]) => return Err(Problem::TableLength { table, expected, found }),
+            Some(found) => {
+                let found = found.to_vec();
+                return Err(Problem::Shape { tensor: table, found, expected: vec![expected] });
             }
-            Some(_) => {}
         }
     }
     Ok(has_coherence)

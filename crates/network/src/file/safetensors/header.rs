@@ -23,7 +23,7 @@ const METADATA: &str = "__metadata__";
 pub(super) struct Info {
     pub(super) data_offsets: [u64; 2],
     dtype: String,
-    shape: Vec<u64>,
+    pub(super) shape: Vec<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -41,8 +41,9 @@ enum Entry<'a> {
 }
 
 impl Info {
-    pub(super) fn new(start: u64, len: u64) -> Self {
-        Info { data_offsets: [start, start + 4 * len], dtype: "F32".into(), shape: vec![len] }
+    pub(super) fn new(start: u64, shape: Vec<u64>) -> Self {
+        let len: u64 = shape.iter().product();
+        Info { data_offsets: [start, start + 4 * len], dtype: "F32".into(), shape }
     }
 
     /// The number of numbers.
@@ -109,7 +110,7 @@ impl Header {
         if found == expected { Ok(()) } else { Err(Problem::Checksum { what: what(), expected, found }) }
     }
 
-    /// Checks that the tensors are flat, of f32, have checksums, and fill the data without a gap.
+    /// Checks that the tensors are of f32, have checksums, and fill the data without a gap.
     fn check_tensors(&self, data_len: u64) -> Result<(), Problem> {
         let mut in_order: Vec<_> = self.tensors.iter().collect();
         in_order.sort_by_key(|(_, info)| info.data_offsets);
@@ -119,9 +120,7 @@ impl Header {
             if info.dtype != "F32" {
                 return Err(Problem::Dtype { tensor, found: info.dtype.clone() });
             }
-            let [len] = info.shape[..] else {
-                return Err(Problem::Shape { tensor, found: info.shape.clone() });
-            };
+            let len = info.shape.iter().fold(1u64, |len, &n| len.saturating_mul(n));
             let expected = [end, len.saturating_mul(4).saturating_add(end)];
             if info.data_offsets != expected {
                 return Err(Problem::Offsets { tensor, found: info.data_offsets, expected });

@@ -66,6 +66,11 @@ impl TensorFile {
         self.tensors.get(name).map(Info::len)
     }
 
+    /// The shape of a tensor, if there is such a tensor.
+    pub fn shape_of(&self, name: &str) -> Option<&[u64]> {
+        self.tensors.get(name).map(|info| &info.shape[..])
+    }
+
     /// The numbers of a tensor. All of them are read and checked: the checksum, and that they are finite.
     ///
     /// # Errors
@@ -79,7 +84,8 @@ impl TensorFile {
     /// # Errors
     /// As [`tensor`](Self::tensor).
     pub fn to_tensor(&self, name: &str) -> Result<Tensor<'_>, FileError> {
-        self.tensor(name).map(|numbers| Tensor::copy(name, numbers))
+        let shape = self.shape_of(name).unwrap_or_default().to_vec();
+        self.tensor(name).map(|numbers| Tensor::shaped(name, shape, numbers.iter()))
     }
 
     fn checked(&self, name: &str) -> Result<Floats<'_>, Problem> {

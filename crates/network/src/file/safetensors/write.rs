@@ -25,13 +25,22 @@ type NextChunk<'a> = Box<dyn FnMut(&mut Vec<u8>) + 'a>;
 /// A named table that is still to be written.
 pub struct Tensor<'a> {
     name: String,
-    len: u64,
+    shape: Vec<u64>,
     next_chunk: NextChunk<'a>,
 }
 
 impl<'a> Tensor<'a> {
-    /// A table of `len` numbers.
+    /// A flat table of `len` numbers.
     pub fn new(name: impl Into<String>, len: u64, values: impl IntoIterator<Item = f32> + 'a) -> Self {
+        Tensor::shaped(name, vec![len], values)
+    }
+
+    /// A table with as many numbers as its shape says, the last dimension running fastest.
+    pub fn shaped(
+        name: impl Into<String>,
+        shape: Vec<u64>,
+        values: impl IntoIterator<Item = f32> + 'a,
+    ) -> Self {
         // One virtual call moves a whole chunk, and the loop over its numbers is compiled for the iterator.
         let mut values = values.into_iter();
         let next_chunk = move |bytes: &mut Vec<u8>| {
@@ -39,7 +48,7 @@ impl<'a> Tensor<'a> {
                 bytes.extend_from_slice(&value.to_le_bytes());
             }
         };
-        Tensor { name: name.into(), len, next_chunk: Box::new(next_chunk) }
+        Tensor { name: name.into(), shape, next_chunk: Box::new(next_chunk) }
     }
 
     /// A table that stands in another file.
@@ -54,16 +63,17 @@ impl<'a> Tensor<'a> {
 
     /// The number of numbers.
     pub fn len(&self) -> u64 {
-        self.len
+        self.shape.iter().product()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// Writes the numbers, and gives their checksum.
     pub(crate) fn write_to(mut self, writer: &mut impl Write) -> Result<u64, Problem> {
+        let expected = self.len();
         let mut checksum = Xxh3Default::new();
         let mut written = 0;
         let mut bytes = Vec::with_capacity(4 * CHUNK);
@@ -79,8 +89,8 @@ impl<'a> Tensor<'a> {
             checksum.update(&bytes);
             writer.write_all(&bytes)?;
         }
-        if written != self.len {
-            return Err(Problem::TableLength { table: self.name, expected: self.len, found: written });
+        if written != expected {
+            return Err(Problem::TableLength { table: self.name, expected, found: written });
         }
         Ok(checksum.digest())
     }
@@ -107,7 +117,7 @@ fn write_all(
     let mut header = Header { metadata: metadata.clone(), ..Header::default() };
     let mut end = 0;
     for tensor in &tensors {
-        let info = Info::new(end, tensor.len);
+        let info = Info::new(end, tensor.shape.clone());
         end = info.data_offsets[1];
         // All checksums are equally long, so the header can be filled in when they are known.
         header.metadata.insert(checksum_key(&tensor.name), hex(0));

@@ -1,0 +1,220 @@
+//! Networks on disk: safetensors with PyTorch's names, shapes and order of weights.
+
+use std::{collections::BTreeMap, path::Path};
+
+use afterstate_network::file::{
+    FileError, Problem,
+    safetensors::{self, Tensor, TensorFile},
+};
+
+use crate::{
+    Adam, Net, Trainer,
+    graph::{Graph, Parameter},
+    loss::Loss,
+    spec::{Architecture, NetSpec, SpecError},
+};
+
+const FORMAT: &str = "afterstate-dcnn";
+
+/// The keys of the metadata that describe the network; all others are the caller's.
+const KEYS: [&str; 8] =
+    ["format", "version", "architecture", "tile_values", "layers", "channels", "first", "second"];
+
+/// Adam's averages have the names that PyTorch gives them, before that of the weights.
+const STATE: [&str; 2] = ["exp_avg", "exp_avg_sq"];
+
+const STEPS: &str = "adam_steps";
+
+/// What a file holds, without its weights.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NetInfo {
+    /// What the network is.
+    pub spec: NetSpec,
+    /// The other metadata.
+    pub extra: BTreeMap<String, String>,
+}
+
+impl NetInfo {
+    /// Whether an open file says that it holds such a network.
+    pub fn is_in(file: &TensorFile) -> bool {
+        file.metadata().get("format").is_some_and(|format| format == FORMAT)
+    }
+
+    /// What an open file holds.
+    ///
+    /// # Errors
+    /// When it is no such network, or its tensors are not those of the network.
+    pub fn of(file: &TensorFile) -> Result<Self, FileError> {
+        let info = || -> Result<NetInfo, Problem> {
+            let spec = spec_of(file.metadata())?;
+            check_shapes(file, &Graph::new(&spec))?;
+            let mut extra = file.metadata().clone();
+            extra.retain(|key, _| !KEYS.contains(&key.as_str()));
+            Ok(NetInfo { spec, extra })
+        };
+        info().map_err(|problem| problem.at(file.path()))
+    }
+}
+
+fn metadata(spec: &NetSpec, extra: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let sizes = match spec.architecture {
+        Architecture::Dcnn { layers, channels } => [("layers", layers), ("channels", channels)],
+        Architecture::Tjwei { first, second } => [("first", first), ("second", second)],
+    };
+    let architecture = match spec.architecture {
+        Architecture::Dcnn { .. } => "dcnn",
+        Architecture::Tjwei { .. } => "tjwei",
+    };
+    let texts = [("format", FORMAT), ("version", "1"), ("architecture", architecture)];
+    let mut metadata = extra.clone();
+    metadata.retain(|key, _| !KEYS.contains(&key.as_str()));
+    metadata.extend(texts.map(|(key, text)| (key.into(), text.into())));
+    metadata.extend(sizes.map(|(key, size)| (key.into(), size.to_string())));
+    metadata.insert("tile_values".into(), spec.tile_values.to_string());
+    metadata
+}
+
+fn spec_of(metadata: &BTreeMap<String, String>) -> Result<NetSpec, Problem> {
+    let text = |key: &str| metadata.get(key).map(String::as_str).unwrap_or_default();
+    let wrong = |key, right| Problem::Metadata { key, found: text(key).into(), right };
+    let size = |key: &'static str| text(key).parse().map_err(|_| wrong(key, "a number"));
+    if text("format") != FORMAT {
+        return Err(wrong("format", "`afterstate-dcnn`"));
+    }
+    if text("version") != "1" {
+        return Err(wrong("version", "`1`; a newer version of this program may be able to read it"));
+    }
+    let architecture = match text("architecture") {
+        "dcnn" => Architecture::Dcnn { layers: size("layers")?, channels: size("channels")? },
+        "tjwei" => Architecture::Tjwei { first: size("first")?, second: size("second")? },
+        _ => return Err(wrong("architecture", "`dcnn` or `tjwei`")),
+    };
+    let spec = NetSpec { architecture, tile_values: size("tile_values")? };
+    spec.checked().map_err(unsupported)
+}
+
+/// Checks that each parameter is there in its shape, with Adam's averages for all or for none, and no other tensor.
+fn check_shapes(file: &TensorFile, graph: &Graph) -> Result<(), Problem> {
+    let with_state = has_state(file);
+    let mut expected = BTreeMap::new();
+    for Parameter { name, shape, .. } in &graph.parameters {
+        expected.insert(name.clone(), shape);
+        if with_state {
+            expected.extend(STATE.map(|kind| (format!("{kind}.{name}"), shape)));
+        }
+    }
+    if let Some(name) = file.names().find(|&name| !expected.contains_key(name)) {
+        return Err(Problem::Unsupported(format!("has a tensor `{name}`, which the network has not")));
+    }
+    for (tensor, expected) in expected {
+        match file.shape_of(&tensor) {
+            None => return Err(Problem::MissingTensor(tensor)),
+            Some(found) if found != &expected[..] => {
+                let (found, expected) = (found.to_vec(), expected.clone());
+                return Err(Problem::Shape { tensor, found, expected });
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn has_state(file: &TensorFile) -> bool {
+    file.names().any(|name| name.starts_with(STATE[0]))
+}
+
+/// Numbers for each weight as tensors, in PyTorch's order.
+fn tensors<'a>(
+    graph: &'a Graph,
+    kind: Option<&'static str>,
+    numbers: &'a [f32],
+) -> impl Iterator<Item = Tensor<'a>> {
+    graph.parameters.iter().map(move |parameter| {
+        let name = tensor_name(parameter, kind);
+        Tensor::shaped(name, parameter.shape.clone(), parameter.places().map(|place| numbers[place]))
+    })
+}
+
+/// Numbers for each weight from tensors.
+fn read(graph: &Graph, kind: Option<&'static str>, file: &TensorFile) -> Result<Vec<f32>, FileError> {
+    let mut numbers = vec![0.0; graph.weights()];
+    for parameter in &graph.parameters {
+        let tensor = file.tensor(&tensor_name(parameter, kind))?;
+        for (place, number) in parameter.places().zip(tensor.iter()) {
+            numbers[place] = number;
+        }
+    }
+    Ok(numbers)
+}
+
+fn tensor_name(parameter: &Parameter, kind: Option<&'static str>) -> String {
+    kind.map_or_else(|| parameter.name.clone(), |kind| format!("{kind}.{}", parameter.name))
+}
+
+/// Model files.
+impl Net {
+    /// Writes the network, atomically, with some more metadata. The tensors are those of a PyTorch module with
+    /// `conv1` … and `fc`, and load into it as they are.
+    ///
+    /// # Errors
+    /// When the file cannot be written or a weight is not finite; what was there before is unchanged.
+    pub fn save(&self, path: &Path, extra: &BTreeMap<String, String>) -> Result<(), FileError> {
+        safetensors::write(path, &metadata(self.spec(), extra), tensors(self.graph(), None, &self.weights))
+    }
+
+    /// Reads the network of a file, or of a checkpoint.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is damaged, or holds something else.
+    pub fn load(path: &Path) -> Result<Net, FileError> {
+        Net::from_file(&TensorFile::open(path)?)
+    }
+
+    /// Reads the network of an open file.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn from_file(file: &TensorFile) -> Result<Net, FileError> {
+        let spec = NetInfo::of(file)?.spec;
+        let weights = read(&Graph::new(&spec), None, file)?;
+        Net::from_weights(spec, weights).map_err(|error| unsupported(error).at(file.path()))
+    }
+}
+
+fn unsupported(error: SpecError) -> Problem {
+    Problem::Unsupported(format!("has {error}"))
+}
+
+/// Checkpoints.
+impl<L: Loss> Trainer<L> {
+    /// Writes the network and the optimizer's state, atomically, with some more metadata.
+    ///
+    /// # Errors
+    /// When the file cannot be written or a number is not finite; what was there before is unchanged.
+    pub fn save(&self, path: &Path, extra: &BTreeMap<String, String>) -> Result<(), FileError> {
+        let (graph, adam) = (self.net.graph(), &self.adam);
+        let mut extra = extra.clone();
+        extra.insert(STEPS.into(), adam.steps.to_string());
+        let all = tensors(graph, None, &self.net.weights)
+            .chain(tensors(graph, Some(STATE[0]), &adam.exp_avg))
+            .chain(tensors(graph, Some(STATE[1]), &adam.exp_avg_sq));
+        safetensors::write(path, &metadata(self.net.spec(), &extra), all)
+    }
+
+    /// Goes on from a checkpoint, exactly where it was; also gives the other metadata.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is damaged, or is no checkpoint of such a training.
+    pub fn load(path: &Path, threads: usize) -> Result<(Self, BTreeMap<String, String>), FileError> {
+        let file = TensorFile::open(path)?;
+        let NetInfo { mut extra, .. } = NetInfo::of(&file)?;
+        let net = Net::from_file(&file)?;
+        let steps = extra.remove(STEPS).unwrap_or_default();
+        let wrong = || Problem::Metadata { key: STEPS, found: steps.clone(), right: "a number of steps" };
+        let steps = steps.parse().map_err(|_| wrong().at(path))?;
+        let [exp_avg, exp_avg_sq] = STATE.map(|kind| read(net.graph(), Some(kind), &file));
+        let adam = Adam { steps, exp_avg: exp_avg?, exp_avg_sq: exp_avg_sq? };
+        let trainer = Trainer::resume(net, adam, threads);
+        Ok((trainer.map_err(|error| unsupported(error).at(path))?, extra))
+    }
+}

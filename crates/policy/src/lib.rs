@@ -1,0 +1,43 @@
+//! Deep convolutional networks that play 2048, taught by play records (kondo-2019).
+//!
+//! [`NetSpec`] says what a network is, [`Net`] is one with its weights, [`Trainer`] teaches it by Adam, and
+//! [`DcnnPlayer`] plays. Files load into PyTorch: see [`Net::save`].
+//!
+//! ```
+//! use afterstate_game::{Move, State};
+//! use afterstate_policy::{CrossEntropy, DcnnPlayer, Net, NetSpec, Play, Sample, Trainer};
+//! use afterstate_search::Player;
+//!
+//! let net = Net::new(NetSpec::dcnn(2, 8)?, 1);
+//! let state: State<4> = "0000/0010/0100/0000".parse()?;
+//! let mut trainer = Trainer::<CrossEntropy>::new(net, 1)?;
+//! for _ in 0..100 {
+//!     trainer.step(&[Sample { board: state.board(), target: Move::Left }], 0.01);
+//! }
+//! let mut player = DcnnPlayer::new(trainer.net(), Play::Plain)?;
+//! assert_eq!(player.advise(state).best(), Some(Move::Left));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod adam;
+mod file;
+mod gemm;
+mod graph;
+mod loss;
+mod net;
+mod pass;
+mod player;
+mod spec;
+mod taps;
+mod trainer;
+mod value;
+
+pub use adam::Adam;
+pub use file::NetInfo;
+pub use loss::{CrossEntropy, Loss, SquaredError};
+pub use net::Net;
+pub use pass::Work;
+pub use player::{DcnnPlayer, Play, PlayError};
+pub use spec::{Architecture, NetSpec, SpecError};
+pub use trainer::{Sample, Step, Trainer};
+pub use value::ValuePlayer;

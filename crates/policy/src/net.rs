@@ -1,0 +1,70 @@
+//! A network with its weights.
+
+use afterstate_game::{Board, game_rng};
+use rand_core::Rng;
+
+use crate::{
+    graph::Graph,
+    pass::{Tiles, Work},
+    spec::{NetSpec, SpecError},
+};
+
+/// Initial weights are uniform in ± this (kondo-2019, section 5.1).
+const INITIAL: f32 = 0.1;
+
+/// A network.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Net {
+    spec: NetSpec,
+    graph: Graph,
+    pub(crate) weights: Vec<f32>,
+}
+
+impl Net {
+    /// A network with random weights, uniform in ±0.1.
+    pub fn new(spec: NetSpec, seed: u64) -> Self {
+        let mut rng = game_rng(seed, 0);
+        let graph = Graph::new(&spec);
+        // 24 bits are all that an f32 can hold.
+        let mut weight = || ((rng.next_u64() >> 40) as f32 / (1 << 23) as f32 - 1.0) * INITIAL;
+        let weights = (0..graph.weights()).map(|_| weight()).collect();
+        Net { spec, graph, weights }
+    }
+
+    /// A network with these weights, in the order of [`weights`](Self::weights).
+    ///
+    /// # Errors
+    /// When they are not as many as the network has.
+    pub fn from_weights(spec: NetSpec, weights: Vec<f32>) -> Result<Self, SpecError> {
+        let (graph, found) = (Graph::new(&spec), weights.len());
+        match graph.weights() {
+            expected if expected == found => Ok(Net { spec, graph, weights }),
+            expected => Err(SpecError::Weights { found, expected }),
+        }
+    }
+
+    /// What the network is.
+    pub fn spec(&self) -> &NetSpec {
+        &self.spec
+    }
+
+    /// The weights: parameter by parameter, the channels that a number goes to next to each other.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// The outputs for each board, one board after the other: for a policy the logits of up, right, down and left, whose
+    /// softmax is the probabilities; for a value that value.
+    pub fn forward<'w>(&self, boards: &[Board<4>], work: &'w mut Work) -> &'w [f32] {
+        self.graph.forward(&self.weights, boards.iter().map(tiles), work)
+    }
+
+    pub(crate) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+}
+
+/// The tiles of a board. On 4×4 the layout is row-major.
+pub(crate) fn tiles(board: &Board<4>) -> Tiles {
+    board.bytes()
+}

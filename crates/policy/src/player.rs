@@ -1,0 +1,142 @@
+//! Playing by a policy network (kondo-2019, section 4.3).
+
+use std::{fmt, str::FromStr, time::Instant};
+
+use afterstate_game::{Board, Move, Moves, State, Symmetry};
+use afterstate_search::{Advice, Player};
+
+use crate::{Net, Work, loss::softmax, spec::SpecError};
+
+/// How the outputs of a network become a move. Only legal moves take part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Play {
+    /// The most probable move of the board as it is.
+    Plain,
+    /// The move that most of the eight symmetric boards find most probable; of those with as many votes, the one with
+    /// the largest sum of probabilities.
+    #[default]
+    MajorityVote,
+    /// The move with the largest sum of probabilities over the eight symmetric boards.
+    Sum,
+}
+
+/// A text that is no way to play.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no way to play by a DCNN: there are majority, plain and sum")]
+pub struct PlayError(String);
+
+impl FromStr for Play {
+    type Err = PlayError;
+
+    fn from_str(text: &str) -> Result<Self, PlayError> {
+        let known = [Play::Plain, Play::MajorityVote, Play::Sum];
+        known.into_iter().find(|play| play.to_string() == text).ok_or_else(|| PlayError(text.into()))
+    }
+}
+
+impl fmt::Display for Play {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Play::Plain => "plain",
+            Play::MajorityVote => "majority",
+            Play::Sum => "sum",
+        })
+    }
+}
+
+/// A player by a policy network. The values of its advice are no scores: for plain play they are probabilities, for the sum the
+/// mean of eight probabilities, and for the majority vote that mean with the number of votes added.
+pub struct DcnnPlayer<'a> {
+    net: &'a Net,
+    play: Play,
+    work: Work,
+}
+
+impl<'a> DcnnPlayer<'a> {
+    /// A player by this network.
+    ///
+    /// # Errors
+    /// When it is no policy network.
+    pub fn new(net: &'a Net, play: Play) -> Result<Self, SpecError> {
+        net.spec().check_outputs(4)?;
+        Ok(DcnnPlayer { net, play, work: Work::default() })
+    }
+
+    /// The boards that are looked at, the one to move on first.
+    fn boards(&self, state: State<4>) -> ([Board<4>; 8], usize) {
+        let count = if self.play == Play::Plain { 1 } else { 8 };
+        (Symmetry::ALL.map(|symmetry| state.board().image(symmetry)), count)
+    }
+}
+
+/// The values of moves from the probabilities of each symmetric board, in the moves of the board itself.
+fn values(play: Play, legal: Moves, probabilities: &[[f32; 4]]) -> [f32; 4] {
+    let mut values = [0.0; 4];
+    for board in probabilities {
+        for (value, probability) in values.iter_mut().zip(board) {
+            *value += probability / probabilities.len() as f32;
+        }
+    }
+    if play == Play::MajorityVote {
+        for board in probabilities {
+            let best =
+                legal.reduce(|best, a| if board[a as usize] > board[best as usize] { a } else { best });
+            best.iter().for_each(|&best| values[best as usize] += 1.0);
+        }
+    }
+    values
+}
+
+impl Player<4> for DcnnPlayer<'_> {
+    fn advise(&mut self, state: State<4>) -> Advice {
+        let start = Instant::now();
+        let (boards, count) = self.boards(state);
+        let outputs = self.net.forward(&boards[..count], &mut self.work);
+        let mut probabilities = [[0.0; 4]; 8];
+        for ((own, symmetry), outputs) in
+            probabilities.iter_mut().zip(Symmetry::ALL).zip(outputs.chunks_exact(4))
+        {
+            let seen = softmax(outputs);
+            *own = Move::ALL.map(|a| seen[symmetry.image(a) as usize]);
+        }
+        let legal = state.legal_moves();
+        let values = values(self.play, legal, &probabilities[..count]);
+        let values = Move::ALL.map(|a| legal.contains(a).then(|| values[a as usize]));
+        Advice { values, plies: 0, evaluated: count as u64, time: start.elapsed() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn best(play: Play, legal: Moves, probabilities: &[[f32; 4]]) -> Option<Move> {
+        let values = values(play, legal, probabilities);
+        let values = Move::ALL.map(|a| legal.contains(a).then(|| values[a as usize]));
+        Advice { values, plies: 0, evaluated: 0, time: Default::default() }.best()
+    }
+
+    #[test]
+    fn votes_count_before_probabilities_and_probabilities_break_ties() {
+        let state: State<4> = "1230/0000/0100/0000".parse().expect("a board");
+        let legal = state.legal_moves();
+        assert_eq!(legal.count(), 4);
+        // Five lukewarm votes for up against three certain ones for down.
+        let mut boards = [[0.4, 0.3, 0.3, 0.0]; 8];
+        boards[5..].fill([0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(best(Play::MajorityVote, legal, &boards), Some(Move::Up));
+        assert_eq!(best(Play::Sum, legal, &boards), Some(Move::Down));
+        boards[4..].fill([0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(best(Play::MajorityVote, legal, &boards), Some(Move::Down), "four against four");
+        assert_eq!(best(Play::Plain, legal, &boards[..1]), Some(Move::Up));
+    }
+
+    #[test]
+    fn illegal_moves_have_no_votes() {
+        let state: State<4> = "1230/0000/0000/0000".parse().expect("a board");
+        let boards = [[0.9, 0.04, 0.03, 0.03]; 8];
+        for play in [Play::Plain, Play::MajorityVote, Play::Sum] {
+            assert_eq!(best(play, state.legal_moves(), &boards), Some(Move::Right), "{play}: up is illegal");
+        }
+    }
+}

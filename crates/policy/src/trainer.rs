@@ -1,0 +1,212 @@
+//! Supervised learning (kondo-2019, sections 4.2 and 5.1): batches, gradients on all cores, Adam.
+//!
+//! A batch is cut into parts of a fixed size, and what comes of the parts is added in their order. So the weights do not
+//! depend on the number of threads.
+
+use std::{
+    marker::PhantomData,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
+
+use afterstate_game::Board;
+
+use crate::{Adam, Net, Work, loss::Loss, net::tiles, spec::SpecError};
+
+/// The boards of a part: enough for large matrices, and few enough that eight cores share a batch of 1,000.
+const PART: usize = 125;
+
+/// A board and what the network should say of it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sample<T> {
+    /// The board.
+    pub board: Board<4>,
+    /// The right answer.
+    pub target: T,
+}
+
+/// How a network did on some samples.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Step {
+    /// The sum of the losses.
+    pub loss: f64,
+    /// How often the largest output was the right one.
+    pub right: u64,
+    /// The number of samples.
+    pub samples: u64,
+}
+
+impl Step {
+    /// The mean loss: the error of kondo-2019.
+    pub fn error(&self) -> f64 {
+        self.loss / self.samples as f64
+    }
+
+    /// The share of right answers.
+    pub fn accuracy(&self) -> f64 {
+        self.right as f64 / self.samples as f64
+    }
+
+    /// Adds what another one has seen.
+    pub fn add(&mut self, other: Step) {
+        self.loss += other.loss;
+        self.right += other.right;
+        self.samples += other.samples;
+    }
+}
+
+/// A network that learns.
+pub struct Trainer<L> {
+    pub(crate) net: Net,
+    pub(crate) adam: Adam,
+    threads: usize,
+    workers: Vec<Mutex<Work>>,
+    parts: Vec<Mutex<Part>>,
+    loss: PhantomData<L>,
+}
+
+/// What comes of a part of the batch.
+#[derive(Default)]
+struct Part {
+    gradient: Vec<f32>,
+    step: Step,
+}
+
+impl<L: Loss> Trainer<L> {
+    /// Begins with a network, on so many threads.
+    ///
+    /// # Errors
+    /// When the network has not the outputs that the loss is for.
+    pub fn new(net: Net, threads: usize) -> Result<Self, SpecError> {
+        let adam = Adam::new(net.weights.len());
+        Trainer::resume(net, adam, threads)
+    }
+
+    /// Goes on with a network and the state of its optimizer.
+    pub(crate) fn resume(net: Net, adam: Adam, threads: usize) -> Result<Self, SpecError> {
+        net.spec().check_outputs(L::OUTPUTS)?;
+        let workers = (0..threads.max(1)).map(|_| Mutex::default()).collect();
+        Ok(Trainer { net, adam, threads: threads.max(1), workers, parts: Vec::new(), loss: PhantomData })
+    }
+
+    /// The network as it is now.
+    pub fn net(&self) -> &Net {
+        &self.net
+    }
+
+    /// The state of the optimizer.
+    pub fn adam(&self) -> &Adam {
+        &self.adam
+    }
+
+    /// Learns from a batch, with this learning rate.
+    pub fn step(&mut self, batch: &[Sample<L::Target>], rate: f32) -> Step {
+        let step = self.measure(batch, true);
+        if !batch.is_empty() {
+            self.apply(batch.len().div_ceil(PART), rate);
+        }
+        step
+    }
+
+    /// How the network does on samples, without learning from them.
+    pub fn test(&mut self, samples: &[Sample<L::Target>]) -> Step {
+        self.measure(samples, false)
+    }
+
+    /// The gradient of the mean loss over a batch, in the order of [`Net::weights`].
+    pub fn gradient(&mut self, batch: &[Sample<L::Target>]) -> Vec<f32> {
+        self.measure(batch, true);
+        let mut sum = vec![0.0; self.net.weights.len()];
+        for part in self.parts.iter_mut().take(batch.len().div_ceil(PART)) {
+            let part = part.get_mut().unwrap_or_else(PoisonError::into_inner);
+            sum.iter_mut().zip(&part.gradient).for_each(|(sum, g)| *sum += g);
+        }
+        sum
+    }
+
+    /// Forward, and backward if wanted, for all parts of a batch.
+    fn measure(&mut self, batch: &[Sample<L::Target>], backward: bool) -> Step {
+        let parts: Vec<_> = batch.chunks(PART).collect();
+        if self.parts.len() < parts.len() {
+            self.parts.resize_with(parts.len(), Mutex::default);
+        }
+        let (next, net, results) = (AtomicUsize::new(0), &self.net, &self.parts);
+        let run = |work: &Mutex<Work>| {
+            let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut slopes = Vec::new();
+            while let (i, Some(part)) = {
+                let i = next.fetch_add(1, Relaxed);
+                (i, parts.get(i))
+            } {
+                let mut result = results[i].lock().unwrap_or_else(PoisonError::into_inner);
+                let outputs =
+                    net.graph().forward(&net.weights, part.iter().map(|s| tiles(&s.board)), &mut work);
+                slopes.resize(outputs.len(), 0.0);
+                result.step = score::<L>(part, outputs, &mut slopes, batch.len());
+                if backward {
+                    result.gradient.clear();
+                    result.gradient.resize(net.weights.len(), 0.0);
+                    net.graph().backward(&net.weights, &slopes, &mut work, &mut result.gradient);
+                }
+            }
+        };
+        in_parallel(&self.workers[..self.threads.min(parts.len().max(1))], run);
+        let mut total = Step::default();
+        for part in &mut self.parts[..parts.len()] {
+            total.add(part.get_mut().unwrap_or_else(PoisonError::into_inner).step);
+        }
+        total
+    }
+
+    /// Adam's step along the sum of the parts' gradients; each thread takes a share of the weights.
+    fn apply(&mut self, parts: usize, rate: f32) {
+        let step = self.adam.begin(rate);
+        let parts: Vec<_> = self.parts[..parts]
+            .iter_mut()
+            .map(|part| &mut part.get_mut().unwrap_or_else(PoisonError::into_inner).gradient)
+            .collect();
+        let share = self.net.weights.len().div_ceil(self.threads);
+        let mut parts = parts.into_iter();
+        let Some(first) = parts.next() else { return };
+        let rest: Vec<&Vec<f32>> = parts.map(|part| &*part).collect();
+        let weights = self.net.weights.chunks_mut(share).zip(first.chunks_mut(share));
+        let state = self.adam.exp_avg.chunks_mut(share).zip(self.adam.exp_avg_sq.chunks_mut(share));
+        let shares: Vec<_> = weights.zip(state).enumerate().map(Some).map(Mutex::new).collect();
+        in_parallel(&shares, |taken| {
+            let taken = taken.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let Some((i, ((weights, sum), (m, v)))) = taken else { return };
+            for part in &rest {
+                let part = &part[i * share..];
+                sum.iter_mut().zip(part).for_each(|(sum, g)| *sum += g);
+            }
+            step.apply(weights, sum, m, v);
+        });
+    }
+}
+
+/// The losses of a part, and the slopes of the mean over the whole batch.
+fn score<L: Loss>(part: &[Sample<L::Target>], outputs: &[f32], slopes: &mut [f32], batch: usize) -> Step {
+    let mut step = Step { samples: part.len() as u64, ..Step::default() };
+    let rows = outputs.chunks_exact(L::OUTPUTS).zip(slopes.chunks_exact_mut(L::OUTPUTS));
+    for (sample, (outputs, slopes)) in part.iter().zip(rows) {
+        let (loss, right) = L::of(outputs, sample.target, slopes);
+        slopes.iter_mut().for_each(|slope| *slope /= batch as f32);
+        step.loss += loss;
+        step.right += u64::from(right);
+    }
+    step
+}
+
+/// Runs the same on a thread for each item; on this thread if there is but one.
+fn in_parallel<T: Sync>(items: &[T], run: impl Fn(&T) + Sync) {
+    if let [only] = items {
+        return run(only);
+    }
+    std::thread::scope(|scope| {
+        for item in items {
+            scope.spawn(|| run(item));
+        }
+    });
+}
