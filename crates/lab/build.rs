@@ -1,4 +1,4 @@
-//! Embeds every recipe of `recipes/`, so that a new file there needs no line of code.
+//! Embeds every recipe of `recipes/` and every table of `papers/`, so that a new file there needs no line of code.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -6,21 +6,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../../recipes").canonicalize()?;
+    embed("recipes", "embedded.rs")?;
+    embed("papers", "papers.rs")
+}
+
+/// Writes the list of a folder's files, as (name, text), into a file of code.
+fn embed(folder: &str, output: &str) -> Result<(), Box<dyn Error>> {
+    let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../..").join(folder).canonicalize()?;
     println!("cargo::rerun-if-changed={}", root.display());
     let mut files = Vec::new();
     collect(&root, &mut files)?;
     // Shorter names first, so that table-10 follows table-8.
     files.sort_by_key(|file| (file.parent().map(Path::to_owned), file.as_os_str().len(), file.clone()));
 
-    let mut code = String::from("/// The shipped recipes as (name, text), folder by folder.\n");
+    let mut code = format!("/// The files of `{folder}/` as (name, text), folder by folder.\n");
     writeln!(code, "pub(super) const EMBEDDED: &[(&str, &str)] = &[")?;
     for file in files {
         let name = file.strip_prefix(&root)?.with_extension("").to_string_lossy().replace('\\', "/");
         writeln!(code, "    ({name:?}, include_str!({file:?})),")?;
     }
     writeln!(code, "];")?;
-    fs::write(Path::new(&std::env::var("OUT_DIR")?).join("embedded.rs"), code)?;
+    fs::write(Path::new(&std::env::var("OUT_DIR")?).join(output), code)?;
     Ok(())
 }
 

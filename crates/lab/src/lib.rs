@@ -5,5 +5,6 @@ pub mod evaluate;
 pub mod log;
 pub mod model;
 pub mod recipe;
+pub mod reproduce;
 pub mod run;
 pub mod stats;

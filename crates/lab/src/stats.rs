@@ -163,15 +163,15 @@ impl Paired {
 }
 
 /// Mean and scatter of some numbers.
-struct Spread {
+pub(crate) struct Spread {
     count: usize,
     mean: f64,
-    sd: Option<f64>,
-    ci95: Option<f64>,
+    pub(crate) sd: Option<f64>,
+    pub(crate) ci95: Option<f64>,
 }
 
 impl Spread {
-    fn of(numbers: Vec<f64>) -> Option<Spread> {
+    pub(crate) fn of(numbers: Vec<f64>) -> Option<Spread> {
         let count = numbers.len();
         if count == 0 {
             return None;
@@ -267,7 +267,7 @@ impl From<Finished> for GameResult {
 }
 
 /// The 97.5% quantile of Student's distribution, above 0 degrees of freedom.
-fn student(freedom: usize) -> f64 {
+pub(crate) fn student(freedom: usize) -> f64 {
     const FEW: [f64; 4] = [12.706_205, 4.302_653, 3.182_446, 2.776_445];
     if let Some(&quantile) = FEW.get(freedom - 1) {
         return quantile;

@@ -11,6 +11,7 @@ mod model;
 mod perft;
 mod play;
 mod serve;
+mod reproduce;
 mod solve;
 mod train;
 
@@ -44,6 +45,7 @@ commands! {
     eval::Eval,
     advise::Advise,
     model::Model,
+    reproduce::Reproduce,
     solve::Solve,
     bench::Bench,
     perft::Perft,

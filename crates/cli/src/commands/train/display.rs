@@ -137,7 +137,7 @@ impl Observer for Display {
 }
 
 /// Seconds in the largest fitting units.
-fn duration(seconds: f64) -> String {
+pub(in crate::commands) fn duration(seconds: f64) -> String {
     let seconds = seconds.min(1e9) as u64;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, s) => format!("{s} s"),

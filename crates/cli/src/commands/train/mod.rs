@@ -30,6 +30,7 @@ use super::{
 };
 use crate::error::Failure;
 use display::Display;
+pub(super) use display::duration;
 
 /// The exit code after a second signal.
 const STOPPED_AT_ONCE: i32 = 130;
@@ -242,7 +243,7 @@ fn as_json(directory: &Directory, plan: &Plan, outcome: &Outcome) -> Value {
 }
 
 /// Set by the first SIGINT or SIGTERM; the second one ends the process.
-fn stop_signal() -> Result<Arc<AtomicBool>, Failure> {
+pub(super) fn stop_signal() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_shutdown(signal, STOPPED_AT_ONCE, Arc::clone(&stop))?;
@@ -261,7 +262,7 @@ fn stop_when_closed(stop: Arc<AtomicBool>) {
 }
 
 /// Says what may help.
-fn failure(error: RunError) -> Failure {
+pub(super) fn failure(error: RunError) -> Failure {
     match error {
         RunError::File(error) => file_failure(error),
         RunError::Exists(_) => {

@@ -1,0 +1,93 @@
+//! How the work on a table goes, on stderr: a bar on a terminal, a line for each training elsewhere.
+
+use std::io::{IsTerminal, Write, stderr};
+
+use afterstate_lab::{
+    reproduce::{
+        Plan,
+        work::{Event, Job, Trained},
+    },
+    stats::Summary,
+};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::commands::model::thousands;
+
+/// The steps of a training on the bar.
+const STEPS: u64 = 1000;
+
+/// The display of the work.
+pub(super) struct Display<'a> {
+    plan: &'a Plan,
+    /// None where there is no terminal.
+    bar: Option<ProgressBar>,
+    /// The share of each job that is done.
+    shares: Vec<f64>,
+    done: usize,
+}
+
+impl<'a> Display<'a> {
+    pub(super) fn new(plan: &'a Plan) -> Self {
+        let jobs = plan.trainings.len() * plan.seeds() as usize;
+        let bar = || {
+            let bar = ProgressBar::new(jobs as u64 * STEPS);
+            let style = ProgressStyle::with_template("{bar:40.cyan} {percent:>3}%  {eta} left  {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━━─"));
+            bar
+        };
+        Display { plan, bar: stderr().is_terminal().then(bar), shares: vec![0.0; jobs], done: 0 }
+    }
+
+    pub(super) fn show(&mut self, job: Job, event: Event) {
+        let name = format!("{}, seed {}", self.plan.trainings[job.training].name, job.seed);
+        let index = job.training * self.plan.seeds() as usize + job.seed as usize - 1;
+        // Playing counts as a tenth of a job.
+        let (share, text) = match event {
+            Event::Training(share) => (0.9 * share, format!("training {name}")),
+            Event::Playing(player, ended, games) => {
+                (0.9 + 0.1 * ended as f64 / games as f64, format!("playing {name}, {player}"))
+            }
+            Event::Done(trained) => {
+                self.done += 1;
+                let jobs = self.shares.len();
+                self.print(&format!("[{}/{jobs}] {name}: {}", self.done, self.summary(job, &trained)));
+                (1.0, String::new())
+            }
+            Event::Warning(text) => return self.print(&format!("warning: {name}: {text}; it goes on")),
+        };
+        self.shares[index] = share;
+        if let Some(bar) = &self.bar {
+            bar.set_position((self.shares.iter().sum::<f64>() * STEPS as f64) as u64);
+            bar.set_message(text);
+        }
+    }
+
+    pub(super) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn summary(&self, job: Job, trained: &Trained) -> String {
+        let side = self.plan.trainings[job.training].recipe.game.side;
+        let record = trained.record;
+        let mut text = format!("{} actions in {:.1} s", thousands(record.actions), record.seconds);
+        for (player, games) in &trained.games {
+            if let Some(summary) = Summary::of(side, games) {
+                text += &format!(", {player} {}", thousands(summary.score.mean as u64));
+            }
+        }
+        text
+    }
+
+    /// A line that stays.
+    fn print(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            // The work goes on even when nobody can be told.
+            None => {
+                let _ = writeln!(stderr(), "{text}");
+            }
+        }
+    }
+}

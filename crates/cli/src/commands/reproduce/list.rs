@@ -1,0 +1,108 @@
+//! The tables of the papers, and how long they would take here.
+
+use std::io::Write;
+
+use afterstate_lab::reproduce::{Options, Plan, Rates, Table, describe_budget, table_names};
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+
+use super::failure;
+use crate::{commands::train::duration, error::Failure};
+
+/// Lists the tables whose names begin so.
+pub(super) fn list(begin: &str, threads: usize, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let names: Vec<_> = table_names().filter(|name| name.starts_with(begin)).collect();
+    if names.is_empty() {
+        let message = format!("no table of a paper has a name that begins with `{begin}`");
+        return Err(Failure::input(message, "`afterstate reproduce` lists all tables"));
+    }
+    let mut rates = Rates::new(threads);
+    let mut entries = Vec::new();
+    let bar = ProgressBar::new(names.len() as u64).with_message("measuring how fast networks train here");
+    for name in names {
+        bar.inc(1);
+        entries.push(Entry::new(name, threads, &mut rates)?);
+    }
+    bar.finish_and_clear();
+    if json {
+        let entries: Vec<Value> = entries.iter().map(Entry::json).collect();
+        return Ok(writeln!(out, "{}", Value::from(entries))?);
+    }
+    let mut paper = "";
+    for entry in &entries {
+        let begin = entry.table.name.split('/').next().unwrap_or_default();
+        if begin != paper {
+            paper = begin;
+            writeln!(out, "{}{paper}", if std::ptr::eq(entry, &entries[0]) { "" } else { "\n" })?;
+        }
+        entry.write(out)?;
+    }
+    let rate =
+        "Times are those of the training alone, at the paper's budget, with as many trainings as there:";
+    writeln!(
+        out,
+        "\n{rate}\nrates were measured for a moment at the beginning, when games are short and fast."
+    )?;
+    Ok(writeln!(out, "next: afterstate reproduce TABLE --share 0.01")?)
+}
+
+/// A table in the list.
+struct Entry {
+    table: Table,
+    trainings: usize,
+    budget: String,
+    /// Seconds; none when nothing can be run.
+    seconds: Option<f64>,
+    /// The rows that cannot be run, and why.
+    left_out: Vec<(String, String)>,
+}
+
+impl Entry {
+    fn new(name: &str, threads: usize, rates: &mut Rates) -> Result<Entry, Failure> {
+        let table = Table::find(name).map_err(failure)?;
+        let options = Options { share: 1.0, trainings: None, games: None, plies: None, threads };
+        let plan = Plan::new(table, options).map_err(failure)?;
+        let left_out = plan.left_out().map(|(row, reason)| (row.label.clone(), reason.to_owned())).collect();
+        let mut budgets: Vec<_> =
+            plan.trainings.iter().map(|training| describe_budget(&training.name)).collect();
+        budgets.sort();
+        budgets.dedup();
+        let seconds =
+            (!plan.trainings.is_empty()).then(|| rates.seconds(&plan)).transpose().map_err(failure)?;
+        let trainings = plan.trainings.len();
+        Ok(Entry { table: plan.table, trainings, budget: budgets.join(", "), seconds, left_out })
+    }
+
+    fn json(&self) -> Value {
+        let left_out = self.left_out.iter().map(|(row, reason)| json!({ "row": row, "reason": reason }));
+        json!({
+            "name": self.table.name,
+            "title": self.table.title,
+            "place": self.table.place,
+            "curve": self.table.curve,
+            "rows": self.table.rows.len(),
+            "trainings": self.trainings as u64 * self.table.trainings(),
+            "budget": self.budget,
+            "seconds": self.seconds,
+            "left_out": left_out.collect::<Vec<_>>(),
+        })
+    }
+
+    fn write(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        let Entry { table, trainings, budget, seconds, left_out } = self;
+        let name = &table.name;
+        writeln!(out, "  {name:<26} {} ({})", table.title, table.place)?;
+        let work = seconds.map(|seconds| {
+            let each = table.trainings();
+            format!("{trainings} × {each} trainings of {budget}: {}", duration(seconds))
+        });
+        let missing = match (left_out.len(), left_out.first()) {
+            (0, _) | (_, None) => None,
+            (missing, Some((_, reason))) if missing == table.rows.len() => Some(reason.clone()),
+            (1, Some((row, reason))) => Some(format!("without {row}: {reason}")),
+            (missing, Some((_, reason))) => Some(format!("without {missing} rows: {reason} and so on")),
+        };
+        let words: Vec<_> = work.into_iter().chain(missing).collect();
+        Ok(writeln!(out, "  {:<26} {}", "", words.join("; "))?)
+    }
+}

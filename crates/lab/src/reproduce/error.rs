@@ -1,0 +1,69 @@
+//! Why a table cannot be reproduced.
+
+use std::{io, path::PathBuf};
+
+use afterstate_network::{NetworkError, SpecError, file::FileError};
+
+use crate::{evaluate::KeepError, log::LogError, recipe::RecipeError, run::RunError};
+
+/// Why a table cannot be reproduced.
+#[derive(Debug, thiserror::Error)]
+pub enum ReproduceError {
+    /// No table has this name.
+    #[error("no paper has a table `{0}`")]
+    NoTable(String),
+    /// A table's file cannot be read.
+    #[error("papers/{name}.toml: {source}")]
+    Data {
+        /// The table.
+        name: String,
+        /// What is wrong with it.
+        source: Box<toml::de::Error>,
+    },
+    /// A share of nothing, or of more than all.
+    #[error("a share of {0} cannot be run: it must be above 0 and at most 1")]
+    Share(f64),
+    /// The directory holds trainings of another length.
+    #[error("{} holds a training with another budget", .0.display())]
+    OtherBudget(PathBuf),
+    /// A file that cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A recipe of the table.
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+    /// A network that cannot be.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// A network that cannot be made.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// A model that cannot be loaded.
+    #[error(transparent)]
+    Model(#[from] FileError),
+    /// A training.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The log of a training.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The games of an evaluation.
+    #[error(transparent)]
+    Keep(#[from] KeepError),
+    /// A search that cannot be.
+    #[error(transparent)]
+    Search(#[from] afterstate_search::SpecError),
+}
+
+impl ReproduceError {
+    /// For `map_err`: an error on this file.
+    pub(super) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| ReproduceError::File { path, source }
+    }
+}

@@ -1,0 +1,161 @@
+//! A report as Markdown.
+
+use std::fmt::Write;
+
+use super::{Cell, Difference, Ours, Report, paper::Spread, sample::Of};
+
+impl Report {
+    /// The report as Markdown: the table, what its figures are, the claims.
+    pub fn to_markdown(&self) -> String {
+        let mut text = format!("# {}: {}\n\n", self.table, self.title);
+        let [theirs, ours] = self.trainings;
+        let _ = write!(
+            text,
+            "{}. The paper: {}, {theirs} trainings of each row. Here: {} of that budget, {ours} training{}.\n\n",
+            self.place,
+            if self.budget.is_empty() { "budget as there" } else { &self.budget },
+            percent(self.share),
+            if ours == 1 { "" } else { "s" },
+        );
+        self.write_table(&mut text);
+        self.write_notes(&mut text);
+        self.write_claims(&mut text);
+        text
+    }
+
+    fn write_table(&self, text: &mut String) {
+        let columns = self.columns.iter().map(|name| format!(" {name}: paper | {name}: ours |"));
+        let _ = writeln!(text, "| row |{} actions |", columns.collect::<String>());
+        let _ = writeln!(text, "| --- |{} ---: |", " ---: | ---: |".repeat(self.columns.len()));
+        for row in &self.rows {
+            let cells = row.cells.iter().map(|cell| {
+                let paper = cell.paper.as_ref().map_or("", |figure| &figure.text);
+                format!(" {paper} | {} |", self.ours(cell))
+            });
+            let actions = row.actions.map(|actions| number(actions, 0)).unwrap_or_default();
+            let _ = writeln!(text, "| {} |{} {actions} |", row.label, cells.collect::<String>());
+        }
+        text.push('\n');
+    }
+
+    /// Our figure as it is shown, with as many decimals as the paper's.
+    pub fn ours(&self, cell: &Cell) -> String {
+        let Some(ours) = &cell.ours else { return "—".to_owned() };
+        let decimals = cell.paper.as_ref().map_or(0, |figure| decimals(&figure.text));
+        let spread = ours.plus_minus(self.spread).map(|spread| format!(" ± {}", number(spread, decimals)));
+        number(ours.mean, decimals) + &spread.unwrap_or_default()
+    }
+
+    /// What stands behind ± in our figures, and what was left out.
+    fn write_notes(&self, text: &mut String) {
+        let all = || self.rows.iter().flat_map(|row| &row.cells);
+        let _ = writeln!(
+            text,
+            "Behind ± is, in the paper, {}; here, {}.",
+            self.spread.words(),
+            self.our_spread()
+        );
+        let games =
+            all().filter_map(|cell| cell.ours.as_ref()?.games).collect::<std::collections::BTreeSet<_>>();
+        if let (Some(fewest), Some(most)) = (games.first(), games.last()) {
+            let range = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
+            let _ = writeln!(text, "Each evaluation has {range} games.");
+        }
+        let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+        for row in &self.rows {
+            let mut own: Vec<_> = row.cells.iter().filter_map(|cell| cell.left_out.clone()).collect();
+            own.dedup();
+            for reason in own {
+                match reasons.iter_mut().find(|(other, _)| *other == reason) {
+                    Some((_, rows)) => rows.push(&row.label),
+                    None => reasons.push((reason, vec![&row.label])),
+                }
+            }
+        }
+        for (reason, rows) in reasons {
+            let _ = writeln!(text, "Not measured: {}: {reason}.", rows.join(", "));
+        }
+        text.push('\n');
+    }
+
+    fn our_spread(&self) -> &'static str {
+        let ours: Vec<&Ours> =
+            self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.ours.as_ref()).collect();
+        match ours.first().map(|ours| ours.of) {
+            Some(Of::Trainings) if self.spread == Spread::TrainingsSd => Spread::TrainingsSd.words(),
+            Some(Of::Trainings) => Spread::TrainingsCi95.words(),
+            Some(Of::Games) => Spread::GamesCi95.words(),
+            None => "nothing: no row was measured",
+        }
+    }
+
+    fn write_claims(&self, text: &mut String) {
+        if self.claims.is_empty() {
+            return;
+        }
+        let _ = writeln!(text, "| the paper says | where | here | differences, with 95% intervals |");
+        let _ = writeln!(text, "| --- | --- | --- | --- |");
+        for claim in &self.claims {
+            let pairs = claim.pairs.iter().map(|pair| {
+                let difference = pair.difference.map_or("not measured".to_owned(), |d| interval(&d));
+                format!("{} − {}: {difference}", pair.first, pair.second)
+            });
+            let pairs = pairs.collect::<Vec<_>>().join("; ");
+            let _ = writeln!(text, "| {} | {} | **{}** | {pairs} |", claim.says, claim.place, claim.verdict);
+        }
+        text.push('\n');
+    }
+}
+
+/// A difference with its interval.
+pub(super) fn interval(difference: &Difference) -> String {
+    let digits = if difference.mean.abs() < 100.0 { 1 } else { 0 };
+    let signed =
+        |value: f64| if value < 0.0 { number(value, digits) } else { format!("+{}", number(value, digits)) };
+    match (difference.low, difference.high) {
+        (Some(low), Some(high)) => {
+            format!("{} ({} to {})", signed(difference.mean), signed(low), signed(high))
+        }
+        _ => format!("{} (no interval)", signed(difference.mean)),
+    }
+}
+
+/// A number with commas between thousands.
+fn number(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(w, f)| (w, Some(f)));
+    let digits = whole.len();
+    let mut grouped =
+        String::from(if value < 0.0 && text.chars().any(|c| ('1'..='9').contains(&c)) { "−" } else { "" });
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (digits - i) % 3 == 0 {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    fraction.map_or(grouped.clone(), |fraction| format!("{grouped}.{fraction}"))
+}
+
+fn decimals(text: &str) -> usize {
+    let first = text.split('±').next().unwrap_or_default().trim();
+    first.split_once('.').map_or(0, |(_, fraction)| fraction.len())
+}
+
+fn percent(share: f64) -> String {
+    let text = format!("{:.4}", 100.0 * share);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_in_the_papers() {
+        let written = [(4610.25, 1), (280_281.0, 0), (-1234.4, 0), (-0.2, 0), (0.0, 2)];
+        let texts = written.map(|(value, decimals)| number(value, decimals));
+        assert_eq!(texts, ["4,610.2", "280,281", "−1,234", "0", "0.00"]);
+        assert_eq!([decimals("4610.2 ± 81.1"), decimals("280,281 ± 5,267"), decimals("0.00")], [1, 0, 2]);
+        assert_eq!([percent(0.02), percent(1.0), percent(0.00005)], ["2 %", "100 %", "0.005 %"]);
+    }
+}

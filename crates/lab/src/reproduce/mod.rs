@@ -1,0 +1,22 @@
+//! The papers' tables, run at a share of their budget, with our figures beside the paper's.
+//!
+//! [`paper`] reads what a paper says, [`Plan`] works out which trainings and evaluations a table needs, [`work`] does
+//! those that have not been done, and [`Report`] puts ours beside the paper's, with a [`Verdict`] on each claim.
+
+mod error;
+mod estimate;
+mod markdown;
+pub mod paper;
+mod plan;
+mod report;
+mod sample;
+mod verdict;
+pub mod work;
+
+pub use error::ReproduceError;
+pub use estimate::{Rates, describe_budget};
+pub use paper::{Table, table_names};
+pub use plan::{Options, Plan, Training};
+pub use report::{Cell, Ours, Report, ReportRow};
+pub use sample::{Difference, Sample};
+pub use verdict::{ClaimReport, Verdict};
