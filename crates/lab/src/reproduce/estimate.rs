@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::atomic::AtomicU64, sync::atomic::Ordering::Relaxed};
 
-use afterstate_learning::Trainer;
+use afterstate_learning::{Progress, Trainer};
 use afterstate_network::Network;
 
 use super::{Plan, ReproduceError, Training, work::lanes_of};
@@ -11,9 +11,12 @@ use crate::{
     run,
 };
 
-/// Seconds of training before the rate is taken, and until it is: the first games are short, and stay in the caches.
-const WARM_UP: f64 = 0.4;
-const MEASURED: f64 = 0.4;
+/// The rate is taken over spans of this many seconds …
+const SPAN: f64 = 0.4;
+/// … until it rises by less than this from one to the next: at first the system has to find memory.
+const SETTLED: f64 = 1.1;
+/// After this many seconds it is taken as it is.
+const LONGEST: f64 = 6.0;
 
 /// The points of a move, by terauchi-2025, Table 1, about: 210,000 points in 7,600 moves.
 const POINTS_PER_MOVE: f64 = 27.0;
@@ -21,7 +24,7 @@ const POINTS_PER_MOVE: f64 = 27.0;
 /// The budget of a shipped recipe in words.
 pub fn describe_budget(recipe: &str) -> String {
     let number = |number: u64| {
-        let zeros = (0..).take_while(|&zeros| number % 10u64.pow(zeros + 1) == 0).count() as u32;
+        let zeros = (0..).take_while(|&zeros| number.is_multiple_of(10u64.pow(zeros + 1))).count() as u32;
         match (number / 10u64.pow(zeros), zeros) {
             (1, 6..) => format!("1e{zeros}"),
             (digits, 6..) if digits < 10 => format!("{digits}e{zeros}"),
@@ -85,7 +88,7 @@ impl Rates {
 
 /// Trains for a moment, as many networks side by side.
 fn measure(recipe: &Recipe, lanes: usize, threads: usize) -> Result<f64, ReproduceError> {
-    let mut recipe = Recipe { budget: Budget::Seconds(WARM_UP + MEASURED), ..recipe.clone() };
+    let mut recipe = Recipe { budget: Budget::Seconds(LONGEST), ..recipe.clone() };
     recipe.parallel.threads = threads;
     // Without a first value the memory is not written before it is used, and without first weights none are read.
     (recipe.network.initial_value, recipe.network.from) = (vec![0.0], String::new());
@@ -94,15 +97,17 @@ fn measure(recipe: &Recipe, lanes: usize, threads: usize) -> Result<f64, Reprodu
     let lane = || -> Result<(), ReproduceError> {
         let network = Network::new(recipe.network.spec(recipe.game.side)?)?;
         let mut trainer = Trainer::new(&network, recipe.settings()).map_err(run::RunError::from)?;
-        let mut warm = None;
-        trainer.run(|progress, _| {
-            if warm.is_none() && progress.seconds >= WARM_UP {
-                warm = Some(progress);
+        let (mut rate, mut since) = (0.0, Progress::default());
+        trainer.run(|now, _| {
+            let seconds = now.seconds - since.seconds;
+            if seconds < SPAN {
+                return true;
             }
-            true
+            let before = rate;
+            rate = (now.actions - since.actions) as f64 / seconds;
+            since = now;
+            rate > SETTLED * before
         });
-        let (first, last) = (warm.unwrap_or_default(), trainer.progress());
-        let rate = (last.actions - first.actions) as f64 / (last.seconds - first.seconds).max(1e-9);
         rates.fetch_add(rate as u64, Relaxed);
         Ok(())
     };

@@ -24,17 +24,19 @@ impl Report {
     }
 
     fn write_table(&self, text: &mut String) {
-        let columns = self.columns.iter().map(|name| format!(" {name}: paper | {name}: ours |"));
-        let _ = writeln!(text, "| row |{} actions |", columns.collect::<String>());
-        let _ = writeln!(text, "| --- |{} ---: |", " ---: | ---: |".repeat(self.columns.len()));
-        for row in &self.rows {
-            let cells = row.cells.iter().map(|cell| {
+        let mut head = vec!["row".to_owned()];
+        head.extend(self.columns.iter().flat_map(|name| [format!("{name}: paper"), format!("{name}: ours")]));
+        head.push("actions".to_owned());
+        let rows = self.rows.iter().map(|row| {
+            let mut cells = vec![row.label.clone()];
+            for cell in &row.cells {
                 let paper = cell.paper.as_ref().map_or("", |figure| &figure.text);
-                format!(" {paper} | {} |", self.ours(cell))
-            });
-            let actions = row.actions.map(|actions| number(actions, 0)).unwrap_or_default();
-            let _ = writeln!(text, "| {} |{} {actions} |", row.label, cells.collect::<String>());
-        }
+                cells.extend([paper.to_owned(), self.ours(cell)]);
+            }
+            cells.push(row.actions.map(|actions| number(actions, 0)).unwrap_or_default());
+            cells
+        });
+        text.push_str(&aligned(&head, &rows.collect::<Vec<_>>()));
         text.push('\n');
     }
 
@@ -93,18 +95,41 @@ impl Report {
         if self.claims.is_empty() {
             return;
         }
-        let _ = writeln!(text, "| the paper says | where | here | differences, with 95% intervals |");
-        let _ = writeln!(text, "| --- | --- | --- | --- |");
+        let _ = writeln!(
+            text,
+            "What the paper says, whether it was seen here, and the differences with their 95% intervals:\n"
+        );
         for claim in &self.claims {
-            let pairs = claim.pairs.iter().map(|pair| {
-                let difference = pair.difference.map_or("not measured".to_owned(), |d| interval(&d));
-                format!("{} − {}: {difference}", pair.first, pair.second)
-            });
-            let pairs = pairs.collect::<Vec<_>>().join("; ");
-            let _ = writeln!(text, "| {} | {} | **{}** | {pairs} |", claim.says, claim.place, claim.verdict);
+            let _ = writeln!(text, "- **{}**: {} ({})", claim.verdict, claim.says, claim.place);
+            for pair in &claim.pairs {
+                let _ = writeln!(text, "  - {pair}");
+            }
         }
         text.push('\n');
     }
+}
+
+/// A Markdown table whose columns are aligned, so that it reads well as it is.
+fn aligned(head: &[String], rows: &[Vec<String>]) -> String {
+    let length = |cell: &String| cell.chars().count();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| length(&row[column]));
+        cells.chain([length(&head[column]), 4]).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |cells: &[String]| {
+        let padded = cells.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
+            0 => format!(" {cell:<width$} |"),
+            _ => format!(" {cell:>width$} |"),
+        });
+        format!("|{}\n", padded.collect::<String>())
+    };
+    let rule = widths.iter().enumerate().map(|(column, &width)| match column {
+        0 => format!(" {} |", "-".repeat(width)),
+        _ => format!(" {}: |", "-".repeat(width - 1)),
+    });
+    let rule = format!("|{}\n", rule.collect::<String>());
+    line(head) + &rule + &rows.iter().map(|row| line(row)).collect::<String>()
 }
 
 /// A difference with its interval.
@@ -120,7 +145,7 @@ pub(super) fn interval(difference: &Difference) -> String {
     }
 }
 
-/// A number with commas between thousands.
+/// A number with commas between thousands from 10,000 on.
 fn number(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(w, f)| (w, Some(f)));
@@ -128,7 +153,7 @@ fn number(value: f64, decimals: usize) -> String {
     let mut grouped =
         String::from(if value < 0.0 && text.chars().any(|c| ('1'..='9').contains(&c)) { "−" } else { "" });
     for (i, digit) in whole.chars().enumerate() {
-        if i > 0 && (digits - i) % 3 == 0 {
+        if i > 0 && digits > 4 && (digits - i) % 3 == 0 {
             grouped.push(',');
         }
         grouped.push(digit);
@@ -154,7 +179,7 @@ mod tests {
     fn numbers_are_written_as_in_the_papers() {
         let written = [(4610.25, 1), (280_281.0, 0), (-1234.4, 0), (-0.2, 0), (0.0, 2)];
         let texts = written.map(|(value, decimals)| number(value, decimals));
-        assert_eq!(texts, ["4,610.2", "280,281", "−1,234", "0", "0.00"]);
+        assert_eq!(texts, ["4610.2", "280,281", "−1234", "0", "0.00"]);
         assert_eq!([decimals("4610.2 ± 81.1"), decimals("280,281 ± 5,267"), decimals("0.00")], [1, 0, 2]);
         assert_eq!([percent(0.02), percent(1.0), percent(0.00005)], ["2 %", "100 %", "0.005 %"]);
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    markdown::interval,
     paper::{Claim, Table},
     sample::{Difference, Sample},
 };
@@ -58,6 +59,14 @@ pub struct Pair {
     pub difference: Option<Difference>,
     /// What this pair says.
     pub verdict: Verdict,
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let difference =
+            self.difference.map_or("not measured".to_owned(), |difference| interval(&difference));
+        write!(f, "{} − {}: {difference}", self.first, self.second)
+    }
 }
 
 /// Judges a claim by the samples of rows and columns.

@@ -46,6 +46,15 @@ pub(super) fn list(begin: &str, threads: usize, json: bool, out: &mut dyn Write)
     Ok(writeln!(out, "next: afterstate reproduce TABLE --share 0.01")?)
 }
 
+/// Seconds as days where they are many.
+fn long(seconds: f64) -> String {
+    match seconds / 86_400.0 {
+        days @ 100.0.. => format!("{days:.0} days"),
+        days @ 2.0.. => format!("{days:.1} days"),
+        _ => duration(seconds),
+    }
+}
+
 /// A table in the list.
 struct Entry {
     table: Table,
@@ -94,7 +103,7 @@ impl Entry {
         writeln!(out, "  {name:<26} {} ({})", table.title, table.place)?;
         let work = seconds.map(|seconds| {
             let each = table.trainings();
-            format!("{trainings} × {each} trainings of {budget}: {}", duration(seconds))
+            format!("{trainings} × {each} trainings of {budget}: {}", long(seconds))
         });
         let missing = match (left_out.len(), left_out.first()) {
             (0, _) | (_, None) => None,

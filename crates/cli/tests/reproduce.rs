@@ -1,0 +1,66 @@
+//! `afterstate reproduce`, as a user sees it.
+
+use std::{
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+fn reproduce(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+    command.current_dir(folder).arg("reproduce").args(arguments).stdin(Stdio::null());
+    command.output().expect("the binary runs")
+}
+
+fn good(folder: &Path, arguments: &[&str]) -> String {
+    let output = reproduce(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn tables_are_listed_with_budget_and_time_and_what_cannot_be_run() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let text = good(folder.path(), &["ramesh-2018"]);
+    for part in ["ramesh-2018/table-1", "Table 2, Experiments", "5 × 10 trainings of 200 games: ", " s"] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+    let json: Value =
+        serde_json::from_str(&good(folder.path(), &["kondo-2019/table-5", "--json"])).expect("JSON");
+    assert_eq!((json[0]["rows"].as_u64(), json[0]["seconds"].as_f64()), (Some(8), None));
+    assert_eq!(json[0]["left_out"].as_array().map(Vec::len), Some(8));
+}
+
+#[test]
+fn a_table_is_printed_beside_the_papers_and_written_down() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let arguments =
+        ["ramesh-2018/table-2", "--share", "1", "--seeds", "3", "--games", "10", "--threads", "2"];
+    let text = good(folder.path(), &arguments);
+    assert!(text.contains("| α = 0.01, ε = 0.005  |                1,524 | "), "{text}");
+    assert!(text.contains("TD-afterstate performs best with α = 0.01 (Experiments)"), "{text}");
+    let place = folder.path().join("runs/reproduce/ramesh-2018/table-2/share-1");
+    let markdown = std::fs::read_to_string(place.join("report.md")).expect("a report");
+    assert!(text.starts_with(&markdown), "{text}");
+    let json: Value =
+        serde_json::from_str(&good(folder.path(), &[&arguments[..], &["--json"]].concat())).expect("JSON");
+    assert_eq!((json["share"].as_f64(), json["rows"].as_array().map(Vec::len)), (Some(1.0), Some(5)));
+    let cell = &json["rows"][3]["cells"][0];
+    assert_eq!(cell["paper"]["value"].as_f64(), Some(1524.0));
+    assert_eq!(cell["ours"]["count"].as_u64(), Some(3));
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_a_hint() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let refused = |arguments: &[&str], words: &str| {
+        let output = reproduce(folder.path(), arguments);
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{complaint}");
+        assert!(complaint.contains(words) && complaint.contains("; hint: "), "{complaint}");
+    };
+    refused(&["terauchi-2025/table-9", "--share", "0.1"], "no paper has a table `terauchi-2025/table-9`");
+    refused(&["terauchi-2025/table-4", "--share", "1.5"], "a share of 1.5 cannot be run");
+    refused(&["nobody"], "no table of a paper has a name that begins with `nobody`");
+}
