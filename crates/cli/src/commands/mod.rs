@@ -10,8 +10,8 @@ mod eval;
 mod model;
 mod perft;
 mod play;
-mod serve;
 mod reproduce;
+mod serve;
 mod solve;
 mod train;
 

@@ -14,8 +14,8 @@ use afterstate_network::file::atomic::write_atomically;
 use clap::Args;
 
 use super::{
-    loaded::thread_count,
     model::failure as file_failure,
+    thread_count,
     train::{failure as run_failure, stop_signal},
 };
 use crate::error::Failure;
