@@ -11,7 +11,7 @@ use axum::{
     Router,
     extract::DefaultBodyLimit,
     handler::Handler,
-    http::{Method, StatusCode},
+    http::StatusCode,
     middleware,
     response::{IntoResponse, Response},
     routing::{MethodFilter, MethodRouter, on},
@@ -26,7 +26,7 @@ use crate::{
     extract::MAX_BODY,
     guard::{self, Hosts},
     models::Models,
-    page, routes,
+    openapi, page, routes,
     searches::{Limits, Searches},
     training::Trainings,
 };
@@ -53,55 +53,47 @@ pub(crate) struct Shared {
 /// What every handler is given.
 pub(crate) type App = Arc<Shared>;
 
-/// A method, a path, and who answers.
+/// Who answers; the name is a method and a path, such as `GET /move`.
 struct Route {
-    method: Method,
-    path: &'static str,
+    name: &'static str,
     handler: MethodRouter<App>,
 }
 
-fn route<T: 'static, H: Handler<T, App>>(method: Method, path: &'static str, handler: H) -> Route {
-    let filter = if method == Method::POST { MethodFilter::POST } else { MethodFilter::GET };
-    Route { method, path, handler: on(filter, handler) }
-}
-
-fn get<T: 'static, H: Handler<T, App>>(path: &'static str, handler: H) -> Route {
-    route(Method::GET, path, handler)
-}
-
-fn post<T: 'static, H: Handler<T, App>>(path: &'static str, handler: H) -> Route {
-    route(Method::POST, path, handler)
+fn route<T: 'static, H: Handler<T, App>>(name: &'static str, handler: H) -> Route {
+    let method = if name.starts_with("POST ") { MethodFilter::POST } else { MethodFilter::GET };
+    Route { name, handler: on(method, handler) }
 }
 
 /// The API: a test compares it with its description.
 fn api() -> Vec<Route> {
     vec![
-        get("/api/session", routes::session::session),
-        get("/api/models", routes::models::models),
-        get("/api/advise", routes::advise::advise),
-        post("/api/advise", routes::advise::advise),
-        post("/api/game", routes::game::new_game),
-        post("/api/move", routes::game::slide),
-        get("/api/watch", routes::watch::watch),
-        get("/move", routes::advise::best_move),
-        post("/api/review", routes::review::review),
-        get("/api/review/example", routes::review::example),
-        get("/api/recipes", routes::runs::recipes),
-        get("/api/runs", routes::runs::runs),
-        post("/api/runs", routes::runs::start),
-        get("/api/runs/{name}", routes::runs::run),
-        get("/api/runs/{name}/events", routes::runs::events),
-        post("/api/runs/{name}/stop", routes::runs::stop),
-        get("/api/evaluations", routes::evaluate::evaluations),
-        get("/api/evaluate", routes::evaluate::evaluate),
+        route("GET /api/session", routes::session::session),
+        route("GET /api/models", routes::models::models),
+        route("GET /api/advise", routes::advise::advise),
+        route("POST /api/advise", routes::advise::advise),
+        route("POST /api/game", routes::game::new_game),
+        route("POST /api/move", routes::game::slide),
+        route("GET /api/watch", routes::watch::watch),
+        route("GET /move", routes::advise::best_move),
+        route("POST /api/review", routes::review::review),
+        route("GET /api/review/example", routes::review::example),
+        route("GET /api/recipes", routes::runs::recipes),
+        route("GET /api/runs", routes::runs::runs),
+        route("POST /api/runs", routes::runs::start),
+        route("GET /api/runs/{name}", routes::runs::run),
+        route("GET /api/runs/{name}/events", routes::runs::events),
+        route("POST /api/runs/{name}/stop", routes::runs::stop),
+        route("GET /api/evaluations", routes::evaluate::evaluations),
+        route("GET /api/evaluate", routes::evaluate::evaluate),
+        route("GET /api/openapi.json", openapi::openapi),
     ]
 }
 
 /// Everything that the server answers.
 pub(crate) fn router(app: App) -> Router {
     let mut router = Router::new();
-    for Route { path, handler, .. } in api() {
-        router = router.route(path, handler);
+    for Route { name, handler } in api() {
+        router = router.route(name.trim_start_matches(|c| c != '/'), handler);
     }
     router
         .route("/", on(MethodFilter::GET, page::file))
@@ -121,4 +113,27 @@ async fn wrong_method() -> ApiError {
 /// A mistake in one request; the others go on.
 fn panicked(_: Box<dyn Any + Send>) -> Response {
     ApiError::internal("a mistake in afterstate itself").into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_description_has_the_routes_and_no_others() {
+        let description: Value = serde_json::from_str(openapi::TEXT).expect("JSON");
+        let paths = description["paths"].as_object().expect("an object");
+        let described: BTreeSet<String> = paths
+            .iter()
+            .flat_map(|(path, methods)| {
+                let methods = methods.as_object().expect("an object").keys();
+                methods.map(move |method| format!("{} {path}", method.to_uppercase()))
+            })
+            .collect();
+        let routes: BTreeSet<_> = api().iter().map(|route| route.name.to_owned()).collect();
+        assert_eq!(described, routes);
+        assert_eq!(description["info"]["version"], env!("CARGO_PKG_VERSION"));
+    }
 }

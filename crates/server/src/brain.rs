@@ -1,11 +1,10 @@
 //! Who says what moves are worth: a model with a search, or the solution of a small board.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use afterstate_game::{Move, State};
 use afterstate_lab::model::Loaded;
 use afterstate_search::{Advice, Limit, Player, PlayerSpec};
-use afterstate_solver::Solution;
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 
@@ -67,7 +66,7 @@ impl<'a> Brain<'a> {
         Solutions: Solved<N>,
     {
         let (model, search, threads, stop) = match self {
-            Brain::Exact(solutions) => return Ok(Box::new(Exact(solutions.solution()?))),
+            Brain::Exact(solutions) => return solutions.player(),
             Brain::Player { model, search, threads, stop } => (model, search, *threads, stop),
         };
         model.check_afterstates("a search")?;
@@ -102,17 +101,6 @@ fn falls_short(search: &PlayerSpec, advice: &Advice) -> bool {
         Limit::Plies(plies) => advice.plies + u32::from(settings.shallow.is_some()) < plies,
         Limit::Time(_) => false,
     })
-}
-
-/// Plays by the true values.
-struct Exact<const N: usize>(Arc<Solution<N>>);
-
-impl<const N: usize> Player<N> for Exact<N> {
-    fn advise(&mut self, state: State<N>) -> Advice {
-        let start = Instant::now();
-        let values = self.0.move_values(state).map(|value| value.map(|value| value as f32));
-        Advice { values, plies: 0, evaluated: 0, time: start.elapsed() }
-    }
 }
 
 /// The figures of an advice, as `afterstate advise --json` gives them.

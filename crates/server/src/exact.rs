@@ -4,9 +4,11 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock},
+    time::Instant,
 };
 
-use afterstate_game::Rules;
+use afterstate_game::{Rules, State};
+use afterstate_search::{Advice, Player};
 use afterstate_solver::{Objective, Solution, Space};
 
 use crate::{
@@ -24,10 +26,21 @@ pub(crate) struct Solutions {
     three: Mutex<Option<Arc<Solution<3>>>>,
 }
 
-/// Who has the solution of boards of a side.
+/// Who can play perfectly on boards of a side. There is no `Solution<4>`, hence no function for all sides.
 pub(crate) trait Solved<const N: usize> {
-    /// The solution. Takes its time where it must be found first.
-    fn solution(&self) -> Answer<Arc<Solution<N>>>;
+    /// The player. Takes its time where the solution must be found first.
+    fn player(&self) -> Answer<Box<dyn Player<N>>>;
+}
+
+/// Plays by the true values.
+struct Exact<const N: usize>(Arc<Solution<N>>);
+
+impl<const N: usize> Player<N> for Exact<N> {
+    fn advise(&mut self, state: State<N>) -> Advice {
+        let start = Instant::now();
+        let values = self.0.move_values(state).map(|value| value.map(|value| value as f32));
+        Advice { values, plies: 0, evaluated: 0, time: start.elapsed() }
+    }
 }
 
 impl Solutions {
@@ -48,31 +61,32 @@ impl Solutions {
 }
 
 impl Solved<2> for Solutions {
-    fn solution(&self) -> Answer<Arc<Solution<2>>> {
+    fn player(&self) -> Answer<Box<dyn Player<2>>> {
         let solve =
             || Arc::new(Space::enumerate(&Rules::default(), 1, |_| ()).solve(Objective::Score, 1, |_| ()));
-        Ok(self.two.get_or_init(solve).clone())
+        Ok(Box::new(Exact(self.two.get_or_init(solve).clone())))
     }
 }
 
 impl Solved<3> for Solutions {
-    fn solution(&self) -> Answer<Arc<Solution<3>>> {
+    fn player(&self) -> Answer<Box<dyn Player<3>>> {
         let mut known = lock(&self.three);
         if known.is_none() {
             *known = self.find().map(Arc::new);
         }
-        known.clone().ok_or_else(|| {
+        let missing = || {
             let hint = format!(
                 "`afterstate solve --board 3x3 -o {}` makes it in some minutes",
                 self.directory.join("3x3").with_extension(SUFFIX).display()
             );
             ApiError::not_found("the solution of 3×3 is not there", hint)
-        })
+        };
+        Ok(Box::new(Exact(known.clone().ok_or_else(missing)?)))
     }
 }
 
 impl Solved<4> for Solutions {
-    fn solution(&self) -> Answer<Arc<Solution<4>>> {
+    fn player(&self) -> Answer<Box<dyn Player<4>>> {
         Err(ApiError::bad("4×4 is not solved, and will not be", "exact values are for 3×3 and 2×2"))
     }
 }

@@ -1,5 +1,7 @@
 //! What requests bring along, checked; what is wrong with them is said in JSON.
 
+use std::time::Duration;
+
 use afterstate_game::{AnyBoard, Move};
 use axum::{
     body::Bytes,
@@ -7,11 +9,15 @@ use axum::{
     http::{Method, StatusCode, request::Parts},
 };
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 
 use crate::error::{Answer, ApiError};
 
 /// The largest body, in bytes: a long game with a board a move.
 pub(crate) const MAX_BODY: usize = 4 << 20;
+
+/// How long a body may take.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A JSON body.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -20,15 +26,17 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let bytes =
-            Bytes::from_request(request, state).await.map_err(|rejection| match rejection.status() {
-                StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(
-                    StatusCode::PAYLOAD_TOO_LARGE,
-                    format!("the body is larger than {MAX_BODY} bytes"),
-                    "send less at once",
-                ),
-                _ => ApiError::bad(rejection.body_text(), "send the whole body"),
-            })?;
+        let body = timeout(PATIENCE, Bytes::from_request(request, state)).await.map_err(|_| {
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, "the body does not come", "send it at once")
+        })?;
+        let bytes = body.map_err(|rejection| match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                format!("the body is larger than {MAX_BODY} bytes"),
+                "send less at once",
+            ),
+            _ => ApiError::bad(rejection.body_text(), "send the whole body"),
+        })?;
         let parsed = serde_json::from_slice(&bytes);
         parsed.map(Body).map_err(|error| {
             ApiError::bad(

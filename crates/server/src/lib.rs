@@ -10,6 +10,7 @@ mod exact;
 mod extract;
 mod guard;
 mod models;
+mod openapi;
 mod page;
 mod review;
 mod routes;

@@ -198,3 +198,52 @@ fn too_long() -> ApiError {
     let hint = "look less far ahead, or give a time, such as 1s";
     ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "the search takes too long", hint)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread::sleep;
+
+    use super::*;
+
+    /// Work that only ends when it is stopped.
+    fn endless(stop: Stop) -> Answer<()> {
+        while !stop.load(Relaxed) {
+            sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn more_than_may_wait_are_told_to_come_back() {
+        let limits = Limits { max_waiting: 3, ..Limits::default() };
+        let searches = Arc::new(Searches::new(limits));
+        let cores = searches.cores;
+        let clients: Vec<_> = (0..cores + 3)
+            .map(|_| {
+                let searches = searches.clone();
+                tokio::spawn(async move { searches.run(endless).await })
+            })
+            .collect();
+        while searches.load() != (cores, 3) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let refused = searches.run(|_| Ok(())).await.expect_err("too many");
+        assert_eq!(refused.error, "too many searches wait");
+        clients.iter().for_each(|client| client.abort());
+        while searches.load() != (0, 0) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        searches.run(|_| Ok(())).await.expect("room again");
+    }
+
+    #[tokio::test]
+    async fn a_search_that_panics_or_takes_too_long_gives_its_place_back() {
+        let searches = Searches::new(Limits::default());
+        assert!(searches.run(|_| -> Answer<()> { panic!("a mistake") }).await.is_err());
+        let late = searches.run_for(Duration::from_millis(5), endless).await;
+        assert_eq!(late.expect_err("too long").error, "the search takes too long");
+        while searches.load() != (0, 0) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}

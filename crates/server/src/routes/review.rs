@@ -7,12 +7,7 @@ use std::time::Duration;
 
 use afterstate_game::{Game, Move, Rules};
 use afterstate_search::{Advice, Limit, PlayerSpec};
-use axum::{
-    Json,
-    extract::State,
-    http::{StatusCode, header::CONTENT_TYPE},
-    response::IntoResponse,
-};
+use axum::{Json, extract::State, http::StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -162,12 +157,12 @@ fn check_time(search: Search, moves: usize) -> Answer<()> {
 }
 
 /// A game to try it with: played by going left, down, right, up, whatever is possible first.
-pub(crate) async fn example() -> impl IntoResponse {
+pub(crate) async fn example() -> Json<Value> {
     let mut game = Game::<4>::new(Rules::default(), 1, 2048);
     let mut text = String::from("afterstate game 1 2048 4\n");
     let order = [Move::Left, Move::Down, Move::Right, Move::Up];
     while let Some(a) = order.into_iter().find(|a| game.play(*a).is_some()) {
         text.push_str(&a.name()[..1]);
     }
-    ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text + "\n")
+    Json(json!({ "text": text + "\n" }))
 }

@@ -1,0 +1,10 @@
+//! `/api/openapi.json`: the API as programs read about it.
+
+use axum::{http::header::CONTENT_TYPE, response::IntoResponse};
+
+/// The description; a test compares it with the routes.
+pub(crate) const TEXT: &str = include_str!("openapi.json");
+
+pub(crate) async fn openapi() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], TEXT)
+}
