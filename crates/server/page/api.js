@@ -12,7 +12,11 @@ export class ApiError extends Error {
 let known; // the answer of /api/session, asked for once
 
 /** The session: version, token, limits, default model. */
-export const session = () => (known ??= get("/api/session"));
+export function session() {
+  known ??= get("/api/session");
+  known.catch(() => (known = undefined));
+  return known;
+}
 
 async function answer(promise) {
   const response = await promise.catch((error) => {
@@ -41,25 +45,43 @@ export async function post(path, body, signal) {
   return answer(fetch(path, { method: "POST", headers, body: JSON.stringify(body), signal }));
 }
 
+/** The text that a path holds. */
+export async function text(path) {
+  return (await fetch(path)).text();
+}
+
 /**
- * Listens to server-sent events. `handlers` maps event names to functions of their data; `failed` hears of a
- * connection that could not be made or broke. Returns a function that closes the stream.
+ * Listens to server-sent events. `handlers` maps event names to functions of their data and of what closes the
+ * stream; `failed` hears why there is none, or no more. Returns what closes the stream. (An `EventSource` would keep
+ * from us why it was refused.)
  */
 export function listen(path, params, handlers, failed = () => {}) {
-  const source = new EventSource(address(path, params));
-  for (const [name, handle] of Object.entries(handlers)) {
-    source.addEventListener(name, (event) => handle(JSON.parse(event.data), () => source.close()));
+  const controller = new AbortController();
+  const close = () => controller.abort();
+  read(address(path, params), handlers, controller).catch((error) => controller.signal.aborted || failed(error));
+  return close;
+}
+
+async function read(url, handlers, controller) {
+  const response = await fetch(url, { signal: controller.signal });
+  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => ({})));
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = ""; ; ) {
+    const { done, value } = await reader.read();
+    if (done) throw new ApiError(0, { error: "the server closed the stream" });
+    const blocks = (rest + value).split("\n\n");
+    rest = blocks.pop();
+    for (const block of blocks) {
+      if (!controller.signal.aborted) dispatch(block, handlers, () => controller.abort());
+    }
   }
-  // A stream cannot be refused by a status that a page would see, so the server says it in an event.
-  source.addEventListener("refused", (event) => {
-    source.close();
-    failed(new ApiError(0, JSON.parse(event.data)));
-  });
-  source.onerror = () => {
-    source.close();
-    failed(new ApiError(0, { error: "the stream from the server ended early" }));
-  };
-  return () => source.close();
+}
+
+function dispatch(block, handlers, close) {
+  const field = (name) => block.split("\n").filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).trimStart()).join("\n");
+  const [name, data] = [field("event"), field("data")];
+  if (name === "error") throw new ApiError(0, JSON.parse(data));
+  handlers[name]?.(JSON.parse(data), close);
 }
 
 /** Advice for a board, as `afterstate advise --json` gives it. */

@@ -56,9 +56,11 @@ const app = {
   },
 };
 
-function open() {
-  const { name, params } = route();
+function open(event) {
   current.view?.unmount?.();
+  // The old view may have put its own address over the new one since.
+  if (event && event.newURL !== location.href) history.replaceState(null, "", event.newURL);
+  const { name, params } = route();
   current = { name };
   document.title = `${VIEWS[name].title} · Afterstate`;
   for (const link of document.querySelectorAll("#views a")) {
@@ -120,4 +122,4 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => them
 addEventListener("hashchange", open);
 addEventListener("keydown", key);
 theme();
-open();
+open(null);

@@ -5,7 +5,7 @@ import { Board, keyMove } from "./board.js";
 import { choice, field, figures, modelSelect, models, panel, recall, remember, searchSelect } from "./controls.js";
 import { button, h, short, whole } from "./dom.js";
 import { format, isOver, maxTile, parse, sideOf, slide } from "./rules.js";
-import { MoveValues, lossOf, nearness } from "./values.js";
+import { MoveValues, lossOf, nearness, quality } from "./values.js";
 
 export const title = "Play";
 export const shortcuts = [["↑ → ↓ ←", "move (or W A S D)"], ["U", "take a move back"], ["H", "hint"], ["P", "the model plays on"], ["N", "new game"]];
@@ -23,6 +23,7 @@ class Play {
     Object.assign(this, { root, params, app });
     this.frames = []; // {cells, stream, score, move?, loss?, worth?}
     this.queue = Promise.resolve();
+    this.grading = Promise.resolve();
     this.side = Number(params.side) === 3 ? 3 : 4;
   }
 
@@ -129,13 +130,18 @@ class Play {
     this.celebrate();
   }
 
-  // How much the move lost: asked after it was made, so that nothing waits for it.
-  async grade(frame) {
-    if (!this.player) return;
+  // How much the move lost: asked after it was made, one move at a time, so that no move waits for it.
+  grade(frame) {
+    if (this.player) this.grading = this.grading.then(() => this.gradeNow(frame));
+  }
+
+  async gradeNow(frame) {
+    if (this.gone || !this.frames.includes(frame)) return;
     const advice = await advise({ board: format(frame.cells), ...this.player }).catch(() => null);
     if (!advice || this.gone || !this.frames.includes(frame)) return;
     frame.loss = lossOf(advice, frame.move);
     frame.worth = advice.values[advice.best];
+    frame.choice = Object.values(advice.values).filter((value) => value !== null).length > 1;
     this.drawStrip();
   }
 
@@ -147,8 +153,9 @@ class Play {
       return h("span", { class: "grade", role: "listitem", title: text, "aria-label": text, vars: { "--near": near.toFixed(3), "--height": `${30 + 70 * (1 - near)}%` } });
     };
     this.strip.replaceChildren(...graded.slice(-60).map(cell));
-    const near = graded.reduce((sum, frame) => sum + nearness(frame.loss, frame.worth), 0) / graded.length;
-    this.figures.accuracy.set(graded.length ? `${(100 * near).toFixed(0)}%` : "–");
+    const chosen = graded.filter((frame) => frame.choice);
+    const accuracy = chosen.reduce((sum, frame) => sum + quality(frame.loss, frame.worth), 0) / chosen.length;
+    this.figures.accuracy.set(chosen.length ? `${(100 * accuracy).toFixed(0)}%` : "–");
     const last = graded[graded.length - 1];
     this.moveNote.textContent = !last ? "Each move is graded from green to red by what it lost against the best one." : last.loss === 0 ? "The last move was the best one." : `The last move lost ${short(last.loss)} points of what was to be expected.`;
   }

@@ -64,10 +64,7 @@ class Results {
 
   row(e, columns) {
     const tick = h("input", { type: "checkbox", checked: this.chosen.has(e), "aria-label": `Compare ${nameOf(e)}`, onchange: () => this.choose(e) });
-    const share = (tile) => {
-      const x = e.tiles[tile] ?? (Number(tile) < Math.min(...Object.keys(e.tiles).map(Number)) ? 1 : 0);
-      return h("td", { class: "share", vars: { "--share": x.toFixed(3) } }, percent(x));
-    };
+    const share = (tile) => h("td", { class: "share", vars: { "--share": shareOf(e, tile).toFixed(3) } }, percent(shareOf(e, tile)));
     const order = [...this.chosen].indexOf(e);
     const cells = [h("td", { class: order >= 0 ? `key key-${order}` : "" }, tick), h("th", { scope: "row" }, e.model), h("td", {}, e.search), h("td", {}, whole(e.games)),
       h("td", { class: "mean" }, h("b", {}, whole(e.score.mean)), e.score.ci95 ? h("span", { class: "margin" }, ` ± ${whole(e.score.ci95)}`) : null),
@@ -91,8 +88,8 @@ class Results {
       const { names, shares } = histogram(withScores.map((e) => e.scores), 24);
       this.scores.set(names, withScores.map((e, i) => ({ name: nameOf(e), values: shares[i] })));
     }
-    const tiles = TILES.filter((tile) => chosen.some((e) => e.tiles[tile] !== undefined));
-    this.tiles.set(tiles, chosen.map((e) => ({ name: nameOf(e), values: tiles.map((tile) => e.tiles[tile] ?? 0) })));
+    const tiles = TILES.filter((tile) => chosen.some((e) => shareOf(e, tile) > 0));
+    this.tiles.set(tiles, chosen.map((e) => ({ name: nameOf(e), values: tiles.map((tile) => shareOf(e, tile)) })));
   }
 
   evaluate() {
@@ -127,6 +124,11 @@ class Results {
     this.gone = true;
     this.close?.();
   }
+}
+
+// Results leave out small tiles that every game reached, and large ones that none did.
+function shareOf({ tiles }, tile) {
+  return tiles[tile] ?? (Number(tile) < Math.min(...Object.keys(tiles).map(Number)) ? 1 : 0);
 }
 
 const nameOf = (e) => `${e.model}, ${e.search}`;

@@ -102,7 +102,7 @@ class Train {
     this.draw();
     this.refresh().catch(() => {});
     if (run.state !== "running") return;
-    this.close = listen(`/api/runs/${encodeURIComponent(name)}/events`, { after: run.log.length }, {
+    this.close = listen(`/api/runs/${encodeURIComponent(name)}/events`, { after: run.log_lines, after_evaluations: run.evaluation_lines }, {
       log: (line) => this.add(run.log, line),
       evaluation: (line) => this.add(run.evaluations, line),
       state: (state, close) => this.became(state.state ?? state, close),

@@ -3,7 +3,7 @@
 import { duration, h, icon, whole } from "./dom.js";
 import { MOVES } from "./rules.js";
 
-/** The grades of moves, from good to bad, with the largest loss of each as a share of what is still to come. */
+/** The grades of moves in a review, from good to bad. */
 export const GRADES = ["best", "good", "inaccuracy", "mistake", "blunder"];
 
 /** What a move lost against the best one; null where its value is not known. */
@@ -12,8 +12,11 @@ export function lossOf(advice, move) {
   return value === null || value === undefined || !advice.best ? null : Math.max(0, advice.values[advice.best] - value);
 }
 
-/** How near a loss is to none, from 1 down to 0: losses count in proportion to what the position is worth. */
-export const nearness = (loss, worth) => Math.exp(-loss / (0.015 * Math.abs(worth) + 20));
+/** The quality of a move as reviews count it, from 1 for the best down to 0 for one that loses a tenth of what is to come. */
+export const quality = (loss, worth) => 1 - Math.min(1, loss / (0.1 * Math.max(16, Math.abs(worth))));
+
+/** The same for the eye, with more room for small losses. */
+export const nearness = (loss, worth) => 1 - Math.sqrt(1 - quality(loss, worth));
 
 export class MoveValues {
   constructor({ onmove } = {}) {

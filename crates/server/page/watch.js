@@ -186,7 +186,7 @@ class Watch {
 
   showRate() {
     const seconds = (performance.now() - (this.begun?.time ?? 0)) / 1000;
-    if (this.close && seconds > 0.4) this.figures.rate.set(short(Number(((this.at - this.begun.move) / seconds).toPrecision(3))));
+    if (this.close && seconds > 0.15) this.figures.rate.set(short(Number(((this.at - this.begun.move) / seconds).toPrecision(3))));
   }
 
   ended(over) {
