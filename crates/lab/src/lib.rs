@@ -5,6 +5,7 @@ pub mod evaluate;
 pub mod log;
 pub mod model;
 pub mod recipe;
+pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod stats;

@@ -10,6 +10,7 @@ mod eval;
 mod model;
 mod perft;
 mod play;
+mod report;
 mod reproduce;
 mod serve;
 mod solve;
@@ -46,6 +47,7 @@ commands! {
     advise::Advise,
     model::Model,
     reproduce::Reproduce,
+    report::Report,
     solve::Solve,
     bench::Bench,
     perft::Perft,

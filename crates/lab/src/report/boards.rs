@@ -1,0 +1,85 @@
+//! Games played by the model of a run, written small enough to be part of a page.
+
+use afterstate_game::{Game, Rules};
+use afterstate_network::{Network, Values};
+use afterstate_search::{Limit, Player, PlayerSpec};
+use serde::Serialize;
+
+use super::Series;
+use crate::{evaluate::SEED, run};
+
+/// The most boards on a page.
+pub const BOARDS: usize = 6;
+
+/// The letters of a move and the cell of the new tile.
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+/// Before the letter of a step whose new tile is a 4.
+const FOUR: char = '!';
+
+/// A game that a page can show.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Recorded {
+    /// Its number.
+    pub game: u64,
+    /// The side of the board.
+    pub side: usize,
+    /// The exponents at the start, row by row.
+    pub start: Vec<u8>,
+    /// Its steps: for each a letter, which stands for move + 4 · cell of the new tile, with `!` before it for a 4.
+    pub steps: String,
+    /// The exponents at the end.
+    pub end: Vec<u8>,
+    /// The score.
+    pub score: u64,
+    /// The number of moves.
+    pub moves: u64,
+}
+
+/// Lets the model of the first run of a series play so many games, greedily.
+///
+/// # Errors
+/// When it cannot, in words.
+pub fn record(series: &Series, games: u64) -> Result<Vec<Recorded>, String> {
+    let needs = run::Plan::of(&series.recipe).map_err(|error| error.to_string())?;
+    if needs.available.is_some_and(|available| needs.model_bytes > available) {
+        return Err("its network is larger than the memory there is".to_owned());
+    }
+    if series.recipe.network.values != Values::Afterstates {
+        return Err(format!("it has values of {}, not of afterstates", series.recipe.network.values));
+    }
+    let member = series.members.first().ok_or("there is no run")?;
+    let network = Network::load(&member.directory.model()).map_err(|error| error.to_string())?;
+    let rules = series.recipe.game.rules();
+    let all = (0..games).map(|number| match series.recipe.game.side {
+        4 => play::<4>(&network, rules, number),
+        3 => play::<3>(&network, rules, number),
+        _ => play::<2>(&network, rules, number),
+    });
+    Ok(all.collect())
+}
+
+fn play<const N: usize>(network: &Network, rules: Rules, number: u64) -> Recorded {
+    let mut player: Box<dyn Player<N>> = PlayerSpec::new(Limit::Plies(1)).player(network.view(), rules, 1);
+    let mut game = Game::<N>::new(rules, SEED, number);
+    let cells = |game: &Game<N>| game.state().board().exponents().collect::<Vec<u8>>();
+    let (start, mut steps) = (cells(&game), String::new());
+    while let Some(best) = player.advise(game.state()).best() {
+        let Some(slide) = game.play(best) else { break };
+        let now = cells(&game);
+        let before = slide.afterstate.board();
+        let cell = before.exponents().zip(&now).position(|(before, now)| before != *now).unwrap_or_default();
+        if now[cell] == 2 {
+            steps.push(FOUR);
+        }
+        steps.push(char::from(LETTERS[best as usize + 4 * cell]));
+    }
+    Recorded {
+        game: number,
+        side: N,
+        start,
+        steps,
+        end: cells(&game),
+        score: game.score(),
+        moves: game.moves(),
+    }
+}

@@ -1,0 +1,177 @@
+//! Learning curves of several series in one figure, as SVG that takes the page's colours.
+
+use plotters::prelude::*;
+
+use super::{Member, ReportError, Series};
+use crate::{
+    curve::{CurveError, short},
+    reproduce::Sample,
+};
+
+/// Whole coordinates are coarse: the drawing is this much larger than shown.
+const SCALE: u32 = 4;
+const SIZE: (u32, u32) = (960, 400);
+/// Lines of more points would only be a larger file.
+const MOST_POINTS: usize = 300;
+
+/// The colours of series, which differ in light and dark and for the colour-blind.
+pub(super) const COLOURS: [RGBColor; 12] = [
+    RGBColor(0x1f, 0x77, 0xb4),
+    RGBColor(0xe0, 0x7b, 0x39),
+    RGBColor(0x2c, 0xa0, 0x5a),
+    RGBColor(0xc0, 0x3d, 0x6e),
+    RGBColor(0x8a, 0x63, 0xd2),
+    RGBColor(0x9c, 0x75, 0x4f),
+    RGBColor(0x17, 0xa2, 0xb8),
+    RGBColor(0x9a, 0x9a, 0x2a),
+    RGBColor(0xe3, 0x6f, 0xb0),
+    RGBColor(0x7a, 0x86, 0x94),
+    RGBColor(0x6a, 0xb3, 0x3e),
+    RGBColor(0xd4, 0x5b, 0x3f),
+];
+
+/// Stand-ins for colours that the page gives: text, and the lines of the grid.
+const INK: RGBColor = RGBColor(1, 2, 3);
+const GRID: RGBColor = RGBColor(3, 2, 1);
+
+/// A point of a curve: actions, value, and its interval.
+type Point = (f64, f64, f64, f64);
+
+/// The colour of a series by its number.
+pub(super) fn colour(series: usize) -> RGBColor {
+    COLOURS[series % COLOURS.len()]
+}
+
+/// The mean scores of evaluations against actions with 95% bands, and, where a series is one run, of its training games.
+pub(super) fn scores(series: &[&Series]) -> Result<String, ReportError> {
+    let curves: Vec<Vec<Point>> = series.iter().map(|series| evaluations(series)).collect();
+    let lines: Vec<Vec<(f64, f64)>> =
+        series.iter().map(|series| training(series, |line| line.mean_score)).collect();
+    Ok(draw("mean score", &curves, &lines, &short)?)
+}
+
+/// The share of training games that reach a tile against actions.
+pub(super) fn tile(series: &[&Series], tile: u64) -> Result<String, ReportError> {
+    let rate = |line: &crate::log::LogLine| line.tiles.get(&tile).copied();
+    let lines: Vec<_> = series.iter().map(|series| training(series, rate)).collect();
+    Ok(draw(&format!("games of training with {tile}"), &[], &lines, &|value| {
+        format!("{:.0} %", 100.0 * value)
+    })?)
+}
+
+/// The largest tile that one in ten of the last training games of some run reach.
+pub(super) fn telling_tile(series: &[&Series]) -> Option<u64> {
+    let lines = series.iter().flat_map(|series| &series.members).filter_map(|member| member.log.last());
+    lines.flat_map(|line| line.tiles.iter().filter(|(_, rate)| **rate >= 0.1).map(|(tile, _)| *tile)).max()
+}
+
+/// The evaluations of a series; of several runs, their mean at the same point of training.
+fn evaluations(series: &Series) -> Vec<Point> {
+    if let [member] = &series.members[..] {
+        let point = |line: &crate::log::EvalLine| {
+            let (mean, half) = (line.report.score.mean, line.report.score.ci95.unwrap_or(0.0));
+            (line.actions as f64, mean, mean - half, mean + half)
+        };
+        return member.evaluations.iter().map(point).collect();
+    }
+    let count = series.members.iter().map(|member| member.evaluations.len()).min().unwrap_or_default();
+    let point = |at: usize| {
+        let lines = || series.members.iter().map(|member| &member.evaluations[at]);
+        let sample = Sample::of_trainings(lines().map(|line| line.report.score.mean).collect());
+        let actions = lines().map(|line| line.actions as f64).sum::<f64>() / series.members.len() as f64;
+        let (mean, half) = (sample.mean(), sample.spread().1.unwrap_or(0.0));
+        (actions, mean, mean - half, mean + half)
+    };
+    (0..count).map(point).collect()
+}
+
+/// A figure of the log of a series of one run, averaged where there are many lines.
+fn training(series: &Series, figure: impl Fn(&crate::log::LogLine) -> Option<f64>) -> Vec<(f64, f64)> {
+    let [Member { log, .. }] = &series.members[..] else { return Vec::new() };
+    let points: Vec<_> = log.iter().filter_map(|line| Some((line.actions as f64, figure(line)?))).collect();
+    let average = |chunk: &[(f64, f64)]| {
+        let mean = chunk.iter().map(|point| point.1).sum::<f64>() / chunk.len() as f64;
+        (chunk[chunk.len() - 1].0, mean)
+    };
+    points.chunks(points.len().div_ceil(MOST_POINTS).max(1)).map(average).collect()
+}
+
+/// The highest value that is shown: that of the lines with some room, and of intervals as far as they leave the lines
+/// room.
+fn top(curves: &[Vec<Point>], lines: &[Vec<(f64, f64)>]) -> f64 {
+    let means =
+        curves.iter().flatten().map(|point| point.1).chain(lines.iter().flatten().map(|point| point.1));
+    let highest = means.fold(0.0, f64::max);
+    let interval = curves.iter().flatten().map(|point| point.3).fold(highest, f64::max);
+    1.05 * interval.min(1.4 * highest).max(1e-3)
+}
+
+fn draw(
+    name: &str,
+    curves: &[Vec<Point>],
+    lines: &[Vec<(f64, f64)>],
+    label: &dyn Fn(&f64) -> String,
+) -> Result<String, CurveError> {
+    let xs = curves.iter().flatten().map(|point| point.0).chain(lines.iter().flatten().map(|point| point.0));
+    let right = xs.fold(0.0, f64::max).max(1.0);
+    let top = top(curves, lines);
+    let inside = |value: f64| value.clamp(0.0, top);
+    let mut text = String::new();
+    {
+        let root = SVGBackend::with_string(&mut text, (SIZE.0 * SCALE, SIZE.1 * SCALE)).into_drawing_area();
+        let mut chart = ChartBuilder::on(&root)
+            .margin(12 * SCALE)
+            .x_label_area_size(38 * SCALE)
+            .y_label_area_size(62 * SCALE)
+            .build_cartesian_2d(0.0..right, 0.0..top)?;
+        let style = ("sans-serif", f64::from(13 * SCALE) * 1.24, &INK).into_text_style(&root);
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(GRID.stroke_width(SCALE))
+            .axis_style(INK.stroke_width(SCALE))
+            .label_style(style.clone())
+            .axis_desc_style(style)
+            .x_labels(8)
+            .y_labels(8)
+            .x_label_formatter(&short)
+            .y_label_formatter(label)
+            .x_desc("actions")
+            .y_desc(name)
+            .draw()?;
+        for (i, line) in lines.iter().enumerate() {
+            let faint = colour(i).mix(if curves.is_empty() { 1.0 } else { 0.35 });
+            let width = if curves.is_empty() { 2 * SCALE } else { SCALE };
+            chart.draw_series(LineSeries::new(line.iter().copied(), faint.stroke_width(width)))?;
+        }
+        for (i, curve) in curves.iter().enumerate() {
+            let low = curve.iter().map(|point| (point.0, inside(point.2)));
+            let band: Vec<_> =
+                low.chain(curve.iter().rev().map(|point| (point.0, inside(point.3)))).collect();
+            chart.draw_series([Polygon::new(band, colour(i).mix(0.18))])?;
+            let mean: Vec<_> = curve.iter().map(|point| (point.0, point.1)).collect();
+            chart.draw_series(LineSeries::new(mean.clone(), colour(i).stroke_width(2 * SCALE)))?;
+            chart.draw_series(
+                mean.into_iter().map(|point| Circle::new(point, 3 * SCALE, colour(i).filled())),
+            )?;
+            // A single evaluation has no band to be seen.
+            let bars = curve.iter().map(|&(x, _, low, high)| {
+                PathElement::new(vec![(x, inside(low)), (x, inside(high))], colour(i).stroke_width(SCALE))
+            });
+            chart.draw_series(bars)?;
+        }
+        root.present()?;
+    }
+    Ok(themed(&text))
+}
+
+/// The figure as a part of the page: as wide as there is room, in the page's colours.
+fn themed(svg: &str) -> String {
+    let size = format!(r#"width="{}" height="{}""#, SIZE.0 * SCALE, SIZE.1 * SCALE);
+    let start = svg.find("<svg").unwrap_or_default();
+    svg[start..]
+        .replacen(&size, r#"class="figure" role="img""#, 1)
+        .replace("#010203", "currentColor")
+        .replace("#030201", "var(--grid)")
+}

@@ -1,0 +1,53 @@
+//! `report.html`: runs side by side in one file that needs nothing else.
+//!
+//! [`Series`] are what is compared: a run, or the runs of a row of a reproduced table, which differ by their seeds.
+
+mod boards;
+mod curves;
+mod html;
+mod page;
+mod papers;
+mod recipes;
+mod series;
+mod tables;
+
+pub use boards::{BOARDS, Recorded, record};
+pub use page::page;
+pub use series::{Member, Series, Subject, load};
+
+use std::{io, path::PathBuf};
+
+use crate::{
+    curve::CurveError, log::LogError, recipe::RecipeError, reproduce::ReproduceError, run::RunError,
+};
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The directory holds neither a run nor a reproduced table.
+    #[error("{} holds neither a run nor a reproduced table", .0.display())]
+    Nothing(PathBuf),
+    /// A file that cannot be read.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A recipe.
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+    /// The record of a run.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The papers' tables.
+    #[error(transparent)]
+    Papers(#[from] ReproduceError),
+    /// A curve.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
+}
