@@ -1,6 +1,6 @@
 //! Learning curves of several series in one figure, as SVG that takes the page's colours.
 
-use plotters::prelude::*;
+use plotters::{coord::types::RangedCoordf64, prelude::*};
 
 use super::{Member, ReportError, Series};
 use crate::{
@@ -113,9 +113,7 @@ fn draw(
     label: &dyn Fn(&f64) -> String,
 ) -> Result<String, CurveError> {
     let xs = curves.iter().flatten().map(|point| point.0).chain(lines.iter().flatten().map(|point| point.0));
-    let right = xs.fold(0.0, f64::max).max(1.0);
-    let top = top(curves, lines);
-    let inside = |value: f64| value.clamp(0.0, top);
+    let (right, top) = (xs.fold(0.0, f64::max).max(1.0), top(curves, lines));
     let mut text = String::new();
     {
         let root = SVGBackend::with_string(&mut text, (SIZE.0 * SCALE, SIZE.1 * SCALE)).into_drawing_area();
@@ -141,29 +139,35 @@ fn draw(
             .y_desc(name)
             .draw()?;
         for (i, line) in lines.iter().enumerate() {
-            let faint = colour(i).mix(if curves.is_empty() { 1.0 } else { 0.35 });
-            let width = if curves.is_empty() { 2 * SCALE } else { SCALE };
-            chart.draw_series(LineSeries::new(line.iter().copied(), faint.stroke_width(width)))?;
+            let (share, width) = if curves.is_empty() { (1.0, 2 * SCALE) } else { (0.35, SCALE) };
+            let style = colour(i).mix(share).stroke_width(width);
+            chart.draw_series(LineSeries::new(line.iter().copied(), style))?;
         }
         for (i, curve) in curves.iter().enumerate() {
-            let low = curve.iter().map(|point| (point.0, inside(point.2)));
-            let band: Vec<_> =
-                low.chain(curve.iter().rev().map(|point| (point.0, inside(point.3)))).collect();
-            chart.draw_series([Polygon::new(band, colour(i).mix(0.18))])?;
-            let mean: Vec<_> = curve.iter().map(|point| (point.0, point.1)).collect();
-            chart.draw_series(LineSeries::new(mean.clone(), colour(i).stroke_width(2 * SCALE)))?;
-            chart.draw_series(
-                mean.into_iter().map(|point| Circle::new(point, 3 * SCALE, colour(i).filled())),
-            )?;
-            // A single evaluation has no band to be seen.
-            let bars = curve.iter().map(|&(x, _, low, high)| {
-                PathElement::new(vec![(x, inside(low)), (x, inside(high))], colour(i).stroke_width(SCALE))
-            });
-            chart.draw_series(bars)?;
+            draw_curve(&mut chart, curve, colour(i), top)?;
         }
         root.present()?;
     }
     Ok(themed(&text))
+}
+
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+
+/// A line through points with their intervals, as a band and as bars.
+fn draw_curve(chart: &mut Chart, curve: &[Point], colour: RGBColor, top: f64) -> Result<(), CurveError> {
+    let inside = |value: f64| value.clamp(0.0, top);
+    let low = curve.iter().map(|point| (point.0, inside(point.2)));
+    let band: Vec<_> = low.chain(curve.iter().rev().map(|point| (point.0, inside(point.3)))).collect();
+    chart.draw_series([Polygon::new(band, colour.mix(0.18))])?;
+    let mean: Vec<_> = curve.iter().map(|point| (point.0, point.1)).collect();
+    chart.draw_series(LineSeries::new(mean.clone(), colour.stroke_width(2 * SCALE)))?;
+    chart.draw_series(mean.into_iter().map(|point| Circle::new(point, 3 * SCALE, colour.filled())))?;
+    // A single evaluation has no band to be seen.
+    let bars = curve.iter().map(|&(x, _, low, high)| {
+        PathElement::new(vec![(x, inside(low)), (x, inside(high))], colour.stroke_width(SCALE))
+    });
+    chart.draw_series(bars)?;
+    Ok(())
 }
 
 /// The figure as a part of the page: as wide as there is room, in the page's colours.
