@@ -92,7 +92,11 @@ impl Reproduce {
         }
         write!(out, "{}", if self.json { json + "\n" } else { markdown })?;
         if !self.json {
-            writeln!(out, "in {}: report.md, report.json, and the runs", directory.display())?;
+            let place = directory.display();
+            writeln!(
+                out,
+                "in {place}: report.md, report.json, and the runs\nnext: afterstate report {place}"
+            )?;
         }
         Ok(())
     }
