@@ -12,11 +12,22 @@ install_rust() {
     . "${CARGO_HOME:-$HOME/.cargo}/env"
 }
 
+# The browser tests need Chromium and ChromeDriver; without them they say that they are skipped.
+install_browser() {
+    local as_root=()
+    [ "$(id -u)" -eq 0 ] || as_root=(sudo -n)
+    command -v apt-get > /dev/null || return 1
+    "${as_root[@]}" apt-get install -y --no-install-recommends chromium chromium-driver > /dev/null 2>&1 && return
+    "${as_root[@]}" apt-get update > /dev/null 2>&1 && "${as_root[@]}" apt-get install -y --no-install-recommends chromium chromium-driver > /dev/null 2>&1
+}
+
 section "tools"
 command -v cargo > /dev/null || install_rust
 cargo fmt --version > /dev/null 2>&1 || rustup component add rustfmt
 cargo clippy --version > /dev/null 2>&1 || rustup component add clippy
 cargo --version
+command -v chromedriver > /dev/null || install_browser || true
+chromedriver --version 2> /dev/null || echo "no chromedriver: the browser tests are skipped"
 
 section "formatting"
 cargo fmt --all --check

@@ -45,11 +45,6 @@ export async function post(path, body, signal) {
   return answer(fetch(path, { method: "POST", headers, body: JSON.stringify(body), signal }));
 }
 
-/** The text that a path holds. */
-export async function text(path) {
-  return (await fetch(path)).text();
-}
-
 /**
  * Listens to server-sent events. `handlers` maps event names to functions of their data and of what closes the
  * stream; `failed` hears why there is none, or no more. Returns what closes the stream. (An `EventSource` would keep

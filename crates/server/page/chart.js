@@ -33,9 +33,9 @@ class Chart {
   }
 
   /** Shows the legend where there is more than one series. */
-  setLegend(names) {
-    const entry = (name, i) => h("span", { class: `key key-${i}` }, name);
-    this.legend.replaceChildren(...(names.length > 1 ? names.map(entry) : []));
+  setLegend(series) {
+    const entry = ({ name, slot }, i) => h("span", { class: `key key-${slot ?? i}` }, name);
+    this.legend.replaceChildren(...(series.length > 1 ? series.map(entry) : []));
   }
 
   /** Draws the axes and returns the maps from figures to pixels. */
@@ -75,7 +75,7 @@ export class LineChart extends Chart {
   set(series, mark) {
     this.series = series;
     this.mark = mark;
-    this.setLegend(series.map((s) => s.name));
+    this.setLegend(series);
     this.draw();
   }
 
@@ -134,11 +134,11 @@ export class LineChart extends Chart {
   }
 }
 
-/** Bars over categories, one group of bars a category: `set(["512", …], [{name, values: […]}])`. */
+/** Bars over categories, one group of bars a category: `set(["512", …], [{name, values: […], slot?}])`; a slot is a colour. */
 export class BarChart extends Chart {
   set(categories, series) {
     Object.assign(this, { categories, series });
-    this.setLegend(series.map((s) => s.name));
+    this.setLegend(series);
     this.draw();
   }
 
@@ -155,7 +155,7 @@ export class BarChart extends Chart {
         const w = bar / this.series.length;
         const top = sy(s.values[c]);
         const box = { x: sx(c + 0.5) - bar / 2 + i * w, y: top, width: Math.max(1, w - 1), height: Math.max(0, this.height - BOTTOM - top) };
-        this.picture.append(svg("rect", { class: `column column-${i}`, rx: 2, ...box }, svg("title", {}, `${s.name}, ${name}: ${this.formatY(s.values[c])}`)));
+        this.picture.append(svg("rect", { class: `column column-${s.slot ?? i}`, rx: 2, ...box }, svg("title", {}, `${s.name}, ${name}: ${this.formatY(s.values[c])}`)));
       });
     });
   }

@@ -57,7 +57,7 @@ class Results {
       return this.table.replaceChildren(h("p", { class: "note" }, "Nothing has been evaluated yet. Runs evaluate themselves as they learn; or let a model play below."));
     }
     const columns = TILES.filter((tile) => evaluations.some((e) => (e.tiles[tile] ?? 0) > 0));
-    const head = h("tr", {}, ["", "Model", "Search", "Games", "Mean score", "Median", "Largest", ...columns].map((name) => h("th", { scope: "col" }, name)));
+    const head = h("tr", {}, ["", "Model", "Search", "Mean score", "Games", "Median", "Largest", ...columns].map((name) => h("th", { scope: "col" }, name)));
     this.table.replaceChildren(h("table", {}, h("thead", {}, head), h("tbody", {}, evaluations.map((e) => this.row(e, columns)))));
     this.drawCharts();
   }
@@ -66,9 +66,9 @@ class Results {
     const tick = h("input", { type: "checkbox", checked: this.chosen.has(e), "aria-label": `Compare ${nameOf(e)}`, onchange: () => this.choose(e) });
     const share = (tile) => h("td", { class: "share", vars: { "--share": shareOf(e, tile).toFixed(3) } }, percent(shareOf(e, tile)));
     const order = [...this.chosen].indexOf(e);
-    const cells = [h("td", { class: order >= 0 ? `key key-${order}` : "" }, tick), h("th", { scope: "row" }, e.model), h("td", {}, e.search), h("td", {}, whole(e.games)),
+    const cells = [h("td", { class: order >= 0 ? `key key-${order}` : "" }, tick), h("th", { scope: "row" }, e.model), h("td", {}, e.search),
       h("td", { class: "mean" }, h("b", {}, whole(e.score.mean)), e.score.ci95 ? h("span", { class: "margin" }, ` ± ${whole(e.score.ci95)}`) : null),
-      h("td", {}, whole(e.score.median)), h("td", {}, whole(e.score.max)), ...columns.map(share)];
+      h("td", {}, whole(e.games)), h("td", {}, whole(e.score.median)), h("td", {}, whole(e.score.max)), ...columns.map(share)];
     return h("tr", {}, cells);
   }
 
@@ -86,7 +86,7 @@ class Results {
     this.scores.element.parentElement.hidden = withScores.length === 0;
     if (withScores.length) {
       const { names, shares } = histogram(withScores.map((e) => e.scores), 24);
-      this.scores.set(names, withScores.map((e, i) => ({ name: nameOf(e), values: shares[i] })));
+      this.scores.set(names, withScores.map((e, i) => ({ name: nameOf(e), values: shares[i], slot: chosen.indexOf(e) })));
     }
     const tiles = TILES.filter((tile) => chosen.some((e) => shareOf(e, tile) > 0));
     this.tiles.set(tiles, chosen.map((e) => ({ name: nameOf(e), values: tiles.map((tile) => shareOf(e, tile)) })));

@@ -1,6 +1,6 @@
 // Review: a game that was played, graded move by move.
 
-import { post, text } from "./api.js";
+import { get, post } from "./api.js";
 import { Board, keyMove } from "./board.js";
 import { LineChart } from "./chart.js";
 import { field, modelSelect, models, noModel, panel, recall, searchSelect } from "./controls.js";
@@ -54,7 +54,7 @@ class Review {
   }
 
   async example() {
-    this.text.value = await text("/api/review/example");
+    this.text.value = (await get("/api/review/example")).text;
     await this.grade();
   }
 

@@ -1,0 +1,269 @@
+//! A server with a small model, a browser, and what a test does with a page.
+
+use std::{
+    fs,
+    future::Future,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use fantoccini::{
+    Client, ClientBuilder, Locator,
+    actions::{InputSource, KeyAction, KeyActions},
+    wd::{Capabilities, WebDriverCompatibleCommand},
+};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+
+/// How long anything may take; a test that waits this long has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Ends a child process when the test is over, however it ends.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What the server has to show.
+pub(crate) struct Setup {
+    /// Seconds of training of the run `quick`.
+    pub(crate) seconds: f64,
+    /// Its network.
+    pub(crate) tuples: &'static str,
+    /// A model file beside the run.
+    pub(crate) model: Option<PathBuf>,
+}
+
+/// Runs a test with a page of a fresh server, whose runs directory holds a small model.
+pub(crate) fn in_browser<F: Future<Output = ()> + Send + 'static>(
+    setup: &Setup,
+    test: impl FnOnce(Page) -> F,
+) {
+    if Command::new("chromedriver").arg("--version").stdout(Stdio::null()).status().is_err() {
+        eprintln!("skipped: there is no chromedriver (Debian packages chromium and chromium-driver)");
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    prepare(directory.path(), setup);
+    let (port, driver_port) = (free_port(), free_port());
+    let _server = Running(serve(directory.path(), port));
+    let _driver = Running(
+        Command::new("chromedriver")
+            .arg(format!("--port={driver_port}"))
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("chromedriver runs"),
+    );
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let outcome = runtime.block_on(async {
+        let client = connect(driver_port, &directory.path().join("profile")).await;
+        let page = Page { client: client.clone(), address: format!("http://127.0.0.1:{port}/") };
+        let outcome = tokio::spawn(test(page)).await;
+        client.close().await.expect("the browser closes"); // also after a failure: it would live on
+        outcome
+    });
+    if let Err(failure) = outcome {
+        std::panic::resume_unwind(failure.into_panic());
+    }
+}
+
+fn afterstate(directory: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+    command.current_dir(directory).stdout(Stdio::null());
+    command
+}
+
+/// A model that has opinions on moves, and a curve to look at.
+fn prepare(directory: &Path, setup: &Setup) {
+    let (seconds, tuples) =
+        (format!("budget.seconds={}", setup.seconds), format!("network.tuples={}", setup.tuples));
+    let settings = [&seconds, &tuples, "log.every_seconds=0.25", "evaluation.every=2_000_000"];
+    let settings = settings.into_iter().flat_map(|setting| ["--set", setting]);
+    let status = afterstate(directory).args(["train", "quick"]).args(settings).stderr(Stdio::null()).status();
+    assert!(status.expect("the binary runs").success(), "the small model is trained");
+    if let Some(model) = &setup.model {
+        let models = directory.join("models");
+        fs::create_dir_all(&models).expect("a directory");
+        fs::copy(model, models.join("strong.safetensors")).expect("a copy of the model");
+    }
+}
+
+fn serve(directory: &Path, port: u16) -> Child {
+    let mut command = afterstate(directory);
+    command.args(["serve", "--port", &port.to_string()]).stderr(Stdio::null());
+    command.spawn().expect("the binary runs")
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
+}
+
+async fn connect(port: u16, profile: &Path) -> Client {
+    let flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--window-size=1280,900",
+    ];
+    let profile = format!("--user-data-dir={}", profile.display());
+    let flags: Vec<&str> = flags.into_iter().chain([profile.as_str()]).collect();
+    let capabilities: Capabilities = serde_json::from_value(json!({
+        "goog:chromeOptions": { "args": flags },
+        "goog:loggingPrefs": { "browser": "ALL" },
+    }))
+    .expect("capabilities");
+    let begun = Instant::now();
+    loop {
+        let mut builder = ClientBuilder::new(HttpConnector::new());
+        match builder.capabilities(capabilities.clone()).connect(&format!("http://127.0.0.1:{port}")).await {
+            Ok(client) => return client,
+            Err(error) => assert!(begun.elapsed() < PATIENCE, "no browser session: {error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// The page in the browser.
+pub(crate) struct Page {
+    client: Client,
+    address: String,
+}
+
+impl Page {
+    /// Loads the page afresh at an address within it, such as `#play/game/7`, as soon as the server listens.
+    pub(crate) async fn load(&self, hash: &str) {
+        let begun = Instant::now();
+        self.client.goto("about:blank").await.expect("an empty page");
+        while let Err(error) = self.client.goto(&format!("{}{hash}", self.address)).await {
+            assert!(begun.elapsed() < PATIENCE, "the page does not load: {error}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Goes to a view without loading the page again.
+    pub(crate) async fn go(&self, hash: &str) {
+        self.run(&format!("location.hash = {}", json!(hash))).await;
+    }
+
+    /// Runs a script.
+    pub(crate) async fn run(&self, script: &str) -> Value {
+        self.client.execute(script, Vec::new()).await.unwrap_or_else(|error| panic!("{script}: {error}"))
+    }
+
+    /// The value of an expression.
+    pub(crate) async fn value(&self, expression: &str) -> Value {
+        self.run(&format!("return {expression}")).await
+    }
+
+    /// The text of an expression.
+    pub(crate) async fn text(&self, expression: &str) -> String {
+        self.value(expression).await.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Waits until an expression is true, and says what it waited for when it never is.
+    pub(crate) async fn until(&self, what: &str, expression: &str) {
+        let begun = Instant::now();
+        while self.value(&format!("Boolean({expression})")).await != true {
+            if begun.elapsed() >= PATIENCE {
+                let seen = self.text("document.body.innerText").await;
+                panic!(
+                    "waited in vain until {what}; errors: {:?}; the page says:\n{seen}",
+                    self.console_errors().await
+                );
+            }
+            tokio::time::sleep(Duration::from_millis(40)).await;
+        }
+    }
+
+    /// Presses a key and lets go.
+    pub(crate) async fn press(&self, key: char) {
+        let actions = KeyActions::new("keyboard".into())
+            .then(KeyAction::Down { value: key })
+            .then(KeyAction::Up { value: key });
+        self.client.perform_actions(actions).await.expect("a key press");
+    }
+
+    /// Types or pastes a text into what a selector finds, instead of what it holds.
+    pub(crate) async fn fill(&self, selector: &str, text: &str) {
+        let element = self
+            .client
+            .find(Locator::Css(selector))
+            .await
+            .unwrap_or_else(|error| panic!("{selector}: {error}"));
+        element.clear().await.expect("an empty field");
+        element.send_keys(text).await.expect("a filled field");
+    }
+
+    /// Clicks on the button with a text.
+    pub(crate) async fn click(&self, text: &str) {
+        let path = format!("//button[contains(., '{text}')]");
+        let button =
+            self.client.find(Locator::XPath(&path)).await.unwrap_or_else(|error| panic!("{text}: {error}"));
+        button.click().await.unwrap_or_else(|error| panic!("a click on {text}: {error}"));
+    }
+
+    /// What the browser's console has shown as errors since the last time.
+    pub(crate) async fn console_errors(&self) -> Vec<String> {
+        let command = Extension { path: "se/log", body: json!({ "type": "browser" }) };
+        let entries = self.client.issue_cmd(command).await.expect("the browser's log");
+        let severe = |entry: &&Value| entry["level"] == "SEVERE";
+        entries
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(severe)
+            .map(|entry| entry["message"].to_string())
+            .collect()
+    }
+
+    /// Tells the browser something by its own protocol, for example to be as small as a phone.
+    pub(crate) async fn devtools(&self, method: &str, parameters: Value) -> Value {
+        let command =
+            Extension { path: "goog/cdp/execute", body: json!({ "cmd": method, "params": parameters }) };
+        self.client.issue_cmd(command).await.unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// A picture of the page as PNG.
+    pub(crate) async fn screenshot(&self) -> Vec<u8> {
+        self.client.screenshot().await.expect("a picture")
+    }
+
+    /// Gives the page the size of a screen.
+    pub(crate) async fn resize(&self, width: u32, height: u32) {
+        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.devtools("Emulation.setDeviceMetricsOverride", size).await;
+    }
+}
+
+/// A command that ChromeDriver has beyond the standard.
+#[derive(Debug)]
+struct Extension {
+    path: &'static str,
+    body: Value,
+}
+
+impl WebDriverCompatibleCommand for Extension {
+    fn endpoint(&self, base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
+        (http::Method::POST, Some(self.body.to_string()))
+    }
+}

@@ -1,0 +1,118 @@
+//! Pictures of every view, in light and dark, on a desk and on a phone.
+
+use std::{env, fs, path::PathBuf, time::Duration};
+
+use fantoccini::key::Key;
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::Page;
+
+const THEMES: [&str; 2] = ["light", "dark"];
+const SIZES: [(&str, u32, u32); 2] = [("wide", 1200, 830), ("phone", 390, 844)];
+
+pub(crate) async fn take_all(page: &Page) {
+    let directory =
+        env::var_os("AFTERSTATE_IMAGES").map(PathBuf::from).expect("AFTERSTATE_IMAGES names a directory");
+    fs::create_dir_all(&directory).expect("a directory");
+    page.load("#results").await;
+    page.run("localStorage.setItem('afterstate.model', 'strong')").await; // where there is one
+    evaluate(page).await;
+    for theme in THEMES {
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": theme }] });
+        page.devtools("Emulation.setEmulatedMedia", media).await;
+        page.devtools("Emulation.setScrollbarsHidden", json!({ "hidden": true })).await;
+        for (size, width, height) in SIZES {
+            page.resize(width, height).await;
+            for view in ["watch", "play", "analyse", "review", "train", "results"] {
+                page.go("#").await;
+                show(page, view).await;
+                page.run("document.activeElement.blur(); scrollTo(0, 0)").await;
+                fs::write(directory.join(format!("{view}-{theme}-{size}.png")), page.screenshot().await)
+                    .expect("a written file");
+            }
+        }
+    }
+}
+
+/// Results to compare: the first two models, by two searches.
+async fn evaluate(page: &Page) {
+    page.until("a model can be evaluated", "document.querySelector('select[name=search]')").await;
+    for (model, search) in [(0, 0), (0, 1), (1, 0)] {
+        let choose = "const [model, search] = document.querySelectorAll('select');";
+        page.run(&format!(
+            "{choose} model.selectedIndex = {model} % model.length; search.selectedIndex = {search}"
+        ))
+        .await;
+        page.fill("input[name=games]", "60").await;
+        page.click("Evaluate").await;
+        page.until("it begins", "document.querySelector('.setup button').disabled").await;
+        page.until("the result is there", "!document.querySelector('.setup button').disabled").await;
+    }
+}
+
+/// Brings a view into a state worth looking at, and to rest.
+async fn show(page: &Page, view: &str) {
+    match view {
+        "watch" => watch(page).await,
+        "play" => play(page).await,
+        "analyse" => {
+            page.go("#analyse/board/edcb689a75430122").await;
+            page.until(
+                "values",
+                "document.querySelector('.is-best') && document.querySelector('.continuation .miniature')",
+            )
+            .await;
+        }
+        "review" => {
+            page.go("#review").await;
+            page.until("the form", "document.querySelector('textarea')").await;
+            page.click("Use an example").await;
+            page.until("the verdict", "document.querySelector('.ring')").await;
+        }
+        "train" => {
+            page.go("#train/run/quick").await;
+            page.until("the curve", "document.querySelectorAll('.wide-stage .line').length > 2").await;
+        }
+        _ => {
+            page.go("#results").await;
+            page.until("the table", "document.querySelector('tbody tr')").await;
+        }
+    }
+}
+
+async fn watch(page: &Page) {
+    page.run(
+        "localStorage.setItem('afterstate.speed', 7); localStorage.setItem('afterstate.search', '2ply')",
+    )
+    .await;
+    page.go("#watch/game/12").await;
+    let moves = "Number(document.querySelectorAll('.figure dd')[1]?.textContent.replaceAll(',', ''))";
+    page.until("the game is well under way", &format!("{moves} > 3000")).await;
+    page.press(' ').await;
+    page.until(
+        "it rests",
+        "document.querySelector('[aria-label=Play]') && document.querySelector('.is-best')",
+    )
+    .await;
+}
+
+async fn play(page: &Page) {
+    page.go("#play/game/5").await;
+    page.until("a new game", "document.querySelectorAll('.tile').length === 2").await;
+    for _ in 0..8 {
+        for key in [Key::Left, Key::Down, Key::Left, Key::Down, Key::Right, Key::Up] {
+            page.press(key.into()).await;
+        }
+    }
+    let moves = "document.querySelectorAll('.figure dd')[2].textContent";
+    let mut seen = String::new();
+    while seen != page.text(moves).await {
+        seen = page.text(moves).await;
+        sleep(Duration::from_secs(1)).await;
+    }
+    page.until("they are graded", &format!("document.querySelectorAll('.grade').length === Number({moves})"))
+        .await;
+    page.press('h').await;
+    page.until("a hint", "document.querySelector('.is-best')").await;
+}

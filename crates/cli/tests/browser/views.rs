@@ -1,0 +1,190 @@
+//! What each view must do.
+
+use fantoccini::key::Key;
+
+use crate::Page;
+
+/// The number in a box of figures, by its name.
+fn figure(name: &str) -> String {
+    format!(
+        "Number([...document.querySelectorAll('.figure')].find(f => f.firstChild.textContent === '{name}')?.lastChild.textContent.replaceAll(',', ''))"
+    )
+}
+
+/// What the board on the page says of itself.
+const BOARD: &str = "document.querySelector('.board')?.getAttribute('aria-label')";
+
+/// How many moves have a value, and how many are impossible.
+const VALUED: &str = "[...document.querySelectorAll('.value-row .value')].filter(v => /^[−-]?[0-9]/.test(v.textContent)).length";
+const IMPOSSIBLE: &str = "document.querySelectorAll('.value-row.impossible').length";
+const ADVISED: &str = "document.querySelectorAll('.value-row.is-best').length === 1";
+
+async fn until_advised(page: &Page) {
+    page.until("the best move is marked", ADVISED).await;
+    let shown = (page.value(VALUED).await.as_u64(), page.value(IMPOSSIBLE).await.as_u64());
+    assert_eq!(shown.0.zip(shown.1).map(|(a, b)| a + b), Some(4), "values and impossible moves: {shown:?}");
+}
+
+pub(crate) async fn watch_starts_by_itself(page: &Page) {
+    page.load("").await;
+    let moves = figure("Moves");
+    page.until("the model has moved", &format!("{moves} >= 1")).await;
+    println!("first move after {} ms", page.value("Math.round(performance.now())").await);
+    until_advised(page).await;
+    page.until("watch mode advances", &format!("{moves} >= 5")).await;
+    page.until("there is a score", &format!("{} > 0", figure("Score"))).await;
+    page.until("the line grows", "Number(document.querySelector('.chart').dataset.points) >= 8").await;
+    assert!(page.text("location.hash").await.starts_with("#watch/game/"), "the game can be shared");
+}
+
+pub(crate) async fn watch_pauses_steps_and_goes_back(page: &Page) {
+    let moves = figure("Moves");
+    page.press(' ').await;
+    page.until("the button offers to play on", "document.querySelector('[aria-label=Play]')").await;
+    let at = page.value(&moves).await.as_u64().expect("a number");
+    page.press(Key::Right.into()).await;
+    page.until("one move on", &format!("{moves} === {}", at + 1)).await;
+    page.until("it rests again", "document.querySelector('[aria-label=Play]')").await;
+    page.press(Key::Left.into()).await;
+    page.press(Key::Left.into()).await;
+    page.until("two moves back", &format!("{moves} === {}", at - 1)).await;
+    until_advised(page).await;
+}
+
+pub(crate) async fn arrow_keys_move_tiles(page: &Page) {
+    page.go("#play/game/7").await;
+    page.until(
+        "game 7 is there",
+        "location.hash === '#play/game/7' && document.querySelectorAll('.tile').length === 2",
+    )
+    .await;
+    let start = page.text(BOARD).await;
+    // Two tiles can always move up or down, or left or right.
+    page.press(Key::Left.into()).await;
+    page.press(Key::Up.into()).await;
+    page.press(Key::Right.into()).await;
+    page.until("tiles have moved", &format!("{BOARD} !== {start:?} && {} >= 1", figure("Moves"))).await;
+    page.until("the move is graded", "document.querySelectorAll('.grade').length >= 1").await;
+    for _ in 0..3 {
+        page.press('u').await;
+    }
+    page.until("moves are taken back", &format!("{} === 0", figure("Moves"))).await;
+    assert_eq!(page.text(BOARD).await, start);
+}
+
+pub(crate) async fn a_hint_shows_four_values(page: &Page) {
+    page.press('h').await;
+    until_advised(page).await;
+    page.until(
+        "the best move is at the edge of the board",
+        "document.querySelectorAll('.edge.best').length === 1",
+    )
+    .await;
+}
+
+pub(crate) async fn a_pasted_board_is_analysed(page: &Page) {
+    page.go("#analyse").await;
+    page.until("there is a field for the board", "document.querySelector('.board-text')").await;
+    until_advised(page).await;
+    page.fill(".board-text", "2 4 8 16  2 4 8 16  0 0 0 0  0 0 0 2048").await;
+    page.until("the board is in the address", "location.hash === '#analyse/board/123412340000000b'").await;
+    page.until("2048 stands on the board", &format!("{BOARD}.includes('row 4: empty, empty, empty, 2048')"))
+        .await;
+    until_advised(page).await;
+    page.until(
+        "a line of play is shown",
+        "document.querySelectorAll('.continuation .miniature').length >= 1",
+    )
+    .await;
+    // A click makes the first tile a 4.
+    page.run("document.querySelector('.hands button').click()").await;
+    page.until("the tile is larger", "document.querySelector('.board-text').value.startsWith('2234/')").await;
+    page.fill(".board-text", "not a board").await;
+    page.until("nonsense is marked", "document.querySelector('.board-text[aria-invalid=true]')").await;
+}
+
+pub(crate) async fn a_review_jumps_between_mistakes(page: &Page) {
+    page.go("#review").await;
+    page.until("there is a field for the game", "document.querySelector('textarea')").await;
+    let example = page.run("return fetch('/api/review/example').then(a => a.json()).then(a => a.text)").await;
+    page.fill("textarea", example.as_str().expect("an example")).await;
+    page.click("Grade the game").await;
+    page.until("the accuracy is there", "/%/.test(document.querySelector('.ring')?.textContent)").await;
+    let at = "Number(document.querySelector('.view-review').dataset.at)";
+    page.press(Key::Home.into()).await;
+    page.until("the first move is shown", &format!("{at} === 0")).await;
+    page.press('j').await;
+    page.until("a mistake is shown", &format!("{at} > 0 && document.querySelector('.value-row.is-played')"))
+        .await;
+    let first = page.value(at).await;
+    page.press('j').await;
+    page.until(
+        "the next mistake is shown",
+        &format!("{at} > {first} && document.querySelector('.value-row.is-played')"),
+    )
+    .await;
+    page.press('k').await;
+    page.until("the mistake before it is shown", &format!("{at} === {first}")).await;
+}
+
+pub(crate) async fn results_evaluate_a_model(page: &Page) {
+    page.go("#results").await;
+    page.until("a model can be evaluated", "document.querySelector('input[name=games]')").await;
+    page.fill("input[name=games]", "20").await;
+    page.click("Evaluate").await;
+    page.until(
+        "the result is in the table",
+        "[...document.querySelectorAll('tbody tr')].some(r => r.children[4].textContent === '20')",
+    )
+    .await;
+    page.until("it is drawn", "document.querySelectorAll('.column').length > 0").await;
+}
+
+pub(crate) async fn shortcuts_and_theme(page: &Page) {
+    let theme = "document.documentElement.dataset.theme";
+    let before = page.text(theme).await;
+    page.go("#play").await;
+    page.until("the game is there", "document.querySelectorAll('.tile').length === 2").await;
+    page.press('t').await;
+    page.until("the theme is the other one", &format!("{theme} !== {before:?}")).await;
+    page.press('t').await;
+    page.press('?').await;
+    page.until("the help is open", "document.querySelector('dialog[open] kbd')").await;
+    page.press(Key::Escape.into()).await;
+    page.until("the help is closed", "!document.querySelector('dialog[open]')").await;
+    page.press('3').await;
+    page.until("3 is Analyse", "document.querySelector('.view-analyse .board')").await;
+}
+
+pub(crate) async fn no_view_is_wider_than_a_phone(page: &Page) {
+    page.resize(360, 740).await;
+    for view in ["watch", "play", "analyse", "review", "train", "results"] {
+        page.go(&format!("#{view}")).await;
+        page.until(view, &format!("document.querySelector('.view-{view} .panel')")).await;
+        page.until("nothing sticks out", "document.documentElement.scrollWidth <= 360").await;
+    }
+    page.devtools("Emulation.clearDeviceMetricsOverride", serde_json::json!({})).await;
+}
+
+pub(crate) async fn a_training_draws_a_growing_curve(page: &Page) {
+    page.go("#train/recipe/quick").await;
+    page.until("a training can be started", "document.querySelector('input[name=seconds]')").await;
+    page.fill("input[name=seconds]", "4").await;
+    page.fill("input[name=name]", "again").await;
+    page.click("Start training").await;
+    page.until("the run is shown", "location.hash === '#train/run/again'").await;
+    let points = "Number(document.querySelector('.wide-stage .chart')?.dataset.points ?? 0)";
+    page.until("the curve begins", &format!("{points} >= 1")).await;
+    let begun = page.value(points).await;
+    page.until("the curve grows", &format!("{points} > {begun}")).await;
+    page.until("the run is finished", "document.querySelector('.state.finished')").await;
+    page.go("#watch/model/again").await;
+    page.until(
+        "the new model plays",
+        &format!(
+            "document.querySelector('select[name=model]')?.value === 'again' && {} >= 1",
+            figure("Moves")
+        ),
+    )
+    .await;
+}
