@@ -88,8 +88,18 @@ async fn watch(page: &Page) {
     .await;
     page.go("#watch/game/12").await;
     let moves = "Number(document.querySelectorAll('.figure dd')[1]?.textContent.replaceAll(',', ''))";
-    page.until("the game is well under way", &format!("{moves} > 3000")).await;
-    page.press(' ').await;
+    page.until(
+        "the game is long, or over",
+        &format!("{moves} > 3000 || document.querySelector('.cover:not([hidden])')"),
+    )
+    .await;
+    // A click on the line goes back to that moment, whether the game is over or not.
+    page.run(
+        "const box = document.querySelector('.chart').getBoundingClientRect();
+         const at = { clientX: box.left + 0.8 * box.width, clientY: box.top + 20, bubbles: true };
+         document.querySelector('.chart').dispatchEvent(new MouseEvent('click', at))",
+    )
+    .await;
     page.until(
         "it rests",
         "document.querySelector('[aria-label=Play]') && document.querySelector('.is-best')",
