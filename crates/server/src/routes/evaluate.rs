@@ -3,7 +3,6 @@
 use std::{
     collections::HashSet,
     fs,
-    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -36,6 +35,7 @@ use crate::{
     events::{self, event},
     extract::Parameters,
     guard::Trusted,
+    listener::Peer,
     models::lock,
     runs,
     stream::LARGEST,
@@ -82,7 +82,8 @@ fn labelled(mut line: Value, model: &str, file: &str) -> Value {
 fn kept(directory: &Path, run: &str) -> Vec<Value> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    let is_own = |path: &PathBuf| path.ends_with("log.jsonl") || path.ends_with("eval.jsonl");
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl") && !is_own(path));
     paths.sort();
     let report = |path: &PathBuf| {
         let kept = Kept::read(path)?;
@@ -118,7 +119,7 @@ pub(crate) struct Wanted {
 /// Lets a model play many games, and tells how it goes.
 pub(crate) async fn evaluate(
     State(app): State<App>,
-    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    ConnectInfo(Peer(address)): ConnectInfo<Peer>,
     headers: HeaderMap,
     wanted: Answer<Parameters<Wanted>>,
 ) -> Response {
