@@ -121,19 +121,9 @@ pub(crate) async fn evaluate(
     State(app): State<App>,
     ConnectInfo(Peer(address)): ConnectInfo<Peer>,
     headers: HeaderMap,
-    wanted: Answer<Parameters<Wanted>>,
-) -> Response {
-    let allowed = wanted.and_then(|Parameters(wanted)| {
-        Trusted::check(&app, address, &headers, wanted.token.as_deref()).map(|_| wanted)
-    });
-    let answer = match allowed {
-        Ok(wanted) => try_evaluate(app, wanted).await,
-        Err(error) => Err(error),
-    };
-    events::or_refused(&headers, answer)
-}
-
-async fn try_evaluate(app: App, wanted: Wanted) -> Answer<Response> {
+    Parameters(wanted): Parameters<Wanted>,
+) -> Answer<Response> {
+    Trusted::check(&app, address, &headers, wanted.token.as_deref())?;
     let Search::Player(search) = app.limits.search(wanted.search.as_deref().or(Some("1ply")))? else {
         return Err(ApiError::bad(
             "exact play is not evaluated by games",
