@@ -1,10 +1,12 @@
 //! Experiments on 2048: recipes, runs and their files, models, evaluation, statistics of games, learning curves.
 
 pub mod curve;
+pub mod dcnn;
 pub mod evaluate;
 pub mod log;
 pub mod model;
 pub mod recipe;
+pub mod records;
 pub mod report;
 pub mod reproduce;
 pub mod run;

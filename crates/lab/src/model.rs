@@ -8,6 +8,8 @@ use afterstate_network::{
     file::{FileError, Format, ModelInfo, safetensors::TensorFile},
 };
 
+use afterstate_policy::{Net, NetInfo, Play};
+
 use crate::{
     recipe::{Recipe, RecipeError},
     run::Directory,
@@ -23,6 +25,16 @@ pub struct Loaded {
     pub network: Network,
     /// The rules that it has learned.
     pub rules: Rules,
+}
+
+/// A convolutional network in memory.
+pub struct LoadedNet {
+    /// What the user called it.
+    pub name: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// The network.
+    pub net: Net,
 }
 
 /// Why a model cannot be used.
@@ -45,6 +57,14 @@ pub enum ModelError {
     /// The recipe in the file cannot be read.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
+    /// A convolutional network is asked to search.
+    #[error("{model} is a convolutional network, which has no search `{search}`")]
+    NoSearch {
+        /// The model.
+        model: String,
+        /// What was asked for.
+        search: String,
+    },
     /// What is asked for needs other values than the model has.
     #[error("{what} needs values of afterstates, but {model} has values of {values}")]
     Values {
@@ -85,6 +105,46 @@ impl Loaded {
     /// The side of its board.
     pub fn side(&self) -> usize {
         self.network.spec().side
+    }
+}
+
+impl LoadedNet {
+    /// Loads a model file, or that of a run directory, if it holds a convolutional network.
+    ///
+    /// # Errors
+    /// When there is no such file, or it is damaged.
+    pub fn open(model: &Path) -> Result<Option<LoadedNet>, ModelError> {
+        let file = open_file(model)?;
+        if !NetInfo::is_in(&file) {
+            return Ok(None);
+        }
+        let net = Net::from_file(&file)?;
+        let name = model.to_string_lossy().into_owned();
+        Ok(Some(LoadedNet { name, file: file.path().into(), net }))
+    }
+
+    /// How it is to play: `majority`, `plain` or `sum` for a policy, `1ply` for a value, or what is usual.
+    ///
+    /// # Errors
+    /// When it cannot play so.
+    pub fn play(&self, search: Option<&str>) -> Result<Play, ModelError> {
+        let no_search =
+            |search: &str| ModelError::NoSearch { model: self.name.clone(), search: search.into() };
+        match search {
+            None => Ok(Play::default()),
+            Some("1ply") if self.is_value() => Ok(Play::default()),
+            Some(search) if self.is_value() => Err(no_search(search)),
+            Some(search) => search.parse().map_err(|_| no_search(search)),
+        }
+    }
+
+    /// What a way to play is called.
+    pub fn play_name(&self, play: Play) -> String {
+        if self.is_value() { "1ply".into() } else { play.to_string() }
+    }
+
+    fn is_value(&self) -> bool {
+        self.net.spec().outputs() == 1
     }
 }
 

@@ -37,7 +37,7 @@ pub use file::NetInfo;
 pub use loss::{CrossEntropy, Loss, SquaredError};
 pub use net::Net;
 pub use pass::Work;
-pub use player::{DcnnPlayer, Play, PlayError};
+pub use player::{DcnnPlayer, NetPlayer, Play, PlayError};
 pub use spec::{Architecture, NetSpec, SpecError};
 pub use trainer::{Sample, Step, Trainer};
 pub use value::ValuePlayer;

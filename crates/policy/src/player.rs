@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, time::Instant};
 use afterstate_game::{Board, Move, Moves, State, Symmetry};
 use afterstate_search::{Advice, Player};
 
-use crate::{Net, Work, loss::softmax, spec::SpecError};
+use crate::{Architecture, Net, ValuePlayer, Work, loss::softmax, spec::SpecError};
 
 /// How the outputs of a network become a move. Only legal moves take part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -46,6 +46,7 @@ impl fmt::Display for Play {
 
 /// A player by a policy network. The values of its advice are no scores: for plain play they are probabilities, for the sum the
 /// mean of eight probabilities, and for the majority vote that mean with the number of votes added.
+#[derive(Clone)]
 pub struct DcnnPlayer<'a> {
     net: &'a Net,
     play: Play,
@@ -59,7 +60,11 @@ impl<'a> DcnnPlayer<'a> {
     /// When it is no policy network.
     pub fn new(net: &'a Net, play: Play) -> Result<Self, SpecError> {
         net.spec().check_outputs(4)?;
-        Ok(DcnnPlayer { net, play, work: Work::default() })
+        Ok(DcnnPlayer::unchecked(net, play))
+    }
+
+    fn unchecked(net: &'a Net, play: Play) -> Self {
+        DcnnPlayer { net, play, work: Work::default() }
     }
 
     /// The boards that are looked at, the one to move on first.
@@ -103,6 +108,34 @@ impl Player<4> for DcnnPlayer<'_> {
         let values = values(self.play, legal, &probabilities[..count]);
         let values = Move::ALL.map(|a| legal.contains(a).then(|| values[a as usize]));
         Advice { values, plies: 0, evaluated: count as u64, time: start.elapsed() }
+    }
+}
+
+/// A player by any network: a policy plays as it is told, a value greedily.
+#[derive(Clone)]
+pub enum NetPlayer<'a> {
+    /// By a policy.
+    Policy(DcnnPlayer<'a>),
+    /// By a value.
+    Value(ValuePlayer<'a>),
+}
+
+impl<'a> NetPlayer<'a> {
+    /// A player by this network.
+    pub fn new(net: &'a Net, play: Play) -> Self {
+        match net.spec().architecture {
+            Architecture::Dcnn { .. } => NetPlayer::Policy(DcnnPlayer::unchecked(net, play)),
+            Architecture::Tjwei { .. } => NetPlayer::Value(ValuePlayer::unchecked(net)),
+        }
+    }
+}
+
+impl Player<4> for NetPlayer<'_> {
+    fn advise(&mut self, state: State<4>) -> Advice {
+        match self {
+            NetPlayer::Policy(player) => player.advise(state),
+            NetPlayer::Value(player) => player.advise(state),
+        }
     }
 }
 

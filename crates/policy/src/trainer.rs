@@ -136,10 +136,9 @@ impl<L: Loss> Trainer<L> {
         let run = |work: &Mutex<Work>| {
             let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
             let mut slopes = Vec::new();
-            while let (i, Some(part)) = {
+            loop {
                 let i = next.fetch_add(1, Relaxed);
-                (i, parts.get(i))
-            } {
+                let Some(part) = parts.get(i) else { break };
                 let mut result = results[i].lock().unwrap_or_else(PoisonError::into_inner);
                 let outputs =
                     net.graph().forward(&net.weights, part.iter().map(|s| tiles(&s.board)), &mut work);

@@ -6,7 +6,8 @@ use std::{
 };
 
 use afterstate_game::{AnyBoard, Board, Move, State, draw};
-use afterstate_lab::model::Loaded;
+use afterstate_lab::model::{Loaded, LoadedNet};
+use afterstate_policy::NetPlayer;
 use afterstate_search::{Advice, LineMove, Player, best_line};
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -17,7 +18,8 @@ use crate::error::Failure;
 /// Say what each move is worth
 ///
 /// The value of a move is what it earns and the score that is expected after it, to the end of the game. The best line
-/// is how the game goes on when typical tiles appear.
+/// is how the game goes on when typical tiles appear. A DCNN says instead how many of the eight symmetric boards vote for
+/// a move, and adds its mean probability.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate advise 0000/0010/0100/000b --model runs/quick\n  \
@@ -33,9 +35,9 @@ pub(crate) struct Advise {
     /// The true values, on 3×3 and 2×2: from a file that `afterstate solve -o FILE` has written, or solved now
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with_all = ["model", "search"])]
     exact: Option<Option<PathBuf>>,
-    /// How to look ahead, as for `afterstate eval`
-    #[arg(long, default_value = "3ply")]
-    search: String,
+    /// How to look ahead, as for `afterstate eval` [default: 3ply, and majority for a DCNN]
+    #[arg(long)]
+    search: Option<String>,
     /// The number of threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
@@ -50,6 +52,9 @@ impl Advise {
             let (threads, json) = (thread_count(self.threads), self.json);
             return Exact { file: file.as_deref(), threads, json }.advise(self.board, out);
         }
+        if let Some(net) = self.model.as_deref().map(LoadedNet::open).transpose()?.flatten() {
+            return self.advise_by_net(&net, out);
+        }
         let model = Loaded::open(self.model.as_deref())?;
         model.check_afterstates("`advise`")?;
         match self.board {
@@ -57,6 +62,20 @@ impl Advise {
             AnyBoard::Three(board) => self.advise(&model, board, out),
             AnyBoard::Two(board) => self.advise(&model, board, out),
         }
+    }
+
+    /// The advice of a convolutional network: there is no line, since it does not look ahead.
+    fn advise_by_net(&self, net: &LoadedNet, out: &mut dyn Write) -> Result<(), Failure> {
+        let AnyBoard::Four(board) = self.board else {
+            let message = "the board is not 4×4, which is what convolutional networks play on";
+            return Err(Failure::input(message, "give a board of sixteen cells"));
+        };
+        let play = net.play(self.search.as_deref())?;
+        let (advice, name) = (NetPlayer::new(&net.net, play).advise(State::new(board)), net.play_name(play));
+        if self.json {
+            return Ok(writeln!(out, "{}", as_json(board, &name, &advice, &[]))?);
+        }
+        write_text(board, &name, &advice, &[], out)
     }
 
     fn advise<const N: usize>(
@@ -70,7 +89,8 @@ impl Advise {
             let message = format!("the board is {N}×{N}, but the model plays on {side}×{side}");
             return Err(Failure::input(message, "give a board or a model that fits the other"));
         }
-        let (search, state) = (parse_search(&self.search)?, State::new(board));
+        let search = parse_search(self.search.as_deref().unwrap_or(DEFAULT_SEARCH))?;
+        let state = State::new(board);
         let (view, rules) = (model.network.view(), model.rules);
         let advice = search.player::<_, N>(view, rules, thread_count(self.threads)).advise(state);
         let line = best_line(view, rules, search.downgrade, state, &advice);
@@ -80,6 +100,9 @@ impl Advise {
         write_text(board, &search.to_string(), &advice, &line, out)
     }
 }
+
+/// The search of n-tuple networks unless another one is asked for.
+const DEFAULT_SEARCH: &str = "3ply";
 
 fn as_json<const N: usize>(board: Board<N>, search: &str, advice: &Advice, line: &[LineMove<N>]) -> Value {
     let values: Map<_, _> =
@@ -99,6 +122,11 @@ fn as_json<const N: usize>(board: Board<N>, search: &str, advice: &Advice, line:
     })
 }
 
+/// A move's value: a score, or for a policy, which does not look ahead, its probability and votes.
+pub(super) fn worth(advice: &Advice, value: f32) -> String {
+    if advice.plies == 0 { format!("{value:.3}") } else { format!("{value:.0}") }
+}
+
 fn write_text<const N: usize>(
     board: Board<N>,
     search: &str,
@@ -111,16 +139,19 @@ fn write_text<const N: usize>(
     }
     let best = advice.best();
     for a in Move::ALL {
-        let value = advice.values[a as usize].map_or("illegal".into(), |value| format!("{value:.0}"));
+        let value = advice.values[a as usize].map_or("illegal".into(), |value| worth(advice, value));
         let mark = if best == Some(a) { "  best" } else { "" };
         writeln!(out, "{a:<6} {value:>10}{mark}")?;
     }
     if best.is_none() {
         return Ok(writeln!(out, "the game is over")?);
     }
-    let moves: Vec<_> = line.iter().map(|step| format!("{} ({})", step.best, step.next)).collect();
-    writeln!(out, "line   {}", moves.join(", "))?;
     let (plies, evaluated) = (advice.plies, thousands(advice.evaluated));
     let time = advice.time.as_secs_f64() * 1000.0;
+    if plies == 0 {
+        return Ok(writeln!(out, "{search}: {evaluated} symmetric boards in {time:.1} ms")?);
+    }
+    let moves: Vec<_> = line.iter().map(|step| format!("{} ({})", step.best, step.next)).collect();
+    writeln!(out, "line   {}", moves.join(", "))?;
     Ok(writeln!(out, "{search}: {plies} moves ahead, {evaluated} afterstates evaluated in {time:.1} ms")?)
 }

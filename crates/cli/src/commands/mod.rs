@@ -6,10 +6,12 @@
 mod advise;
 mod bench;
 mod completions;
+mod dcnn;
 mod eval;
 mod model;
 mod perft;
 mod play;
+mod record;
 mod report;
 mod reproduce;
 mod serve;
@@ -45,6 +47,8 @@ commands! {
     train::Train,
     eval::Eval,
     advise::Advise,
+    record::Record,
+    dcnn::Dcnn,
     model::Model,
     reproduce::Reproduce,
     report::Report,

@@ -13,9 +13,11 @@ use std::collections::HashSet;
 
 use afterstate_game::Rules;
 use afterstate_network::Network;
-use afterstate_search::PlayerSpec;
+use afterstate_search::{Player, PlayerSpec};
 
 use crate::stats::GameResult;
+
+pub(crate) use players::in_parallel;
 
 pub use kept::{KeepError, Kept, KeptGames, KeptHeader, header_checksum};
 pub use survival::{Position, Steps, Survival, SurvivalError, Survivor, positions_at};
@@ -53,6 +55,18 @@ pub fn evaluate(
     watch: impl FnMut(&[GameResult]) -> bool,
 ) -> Option<Vec<GameResult>> {
     greedy::evaluate(network, games, &HashSet::new(), threads, watch)
+}
+
+/// Lets players on 4×4 play that are no network with a search, such as DCNNs: each thread has one of its own. `played` and
+/// `watch` are as for [`Contest`].
+pub fn evaluate_players<P: Player<4>>(
+    games: Games,
+    played: &HashSet<u64>,
+    threads: usize,
+    player: impl Fn() -> P + Sync,
+    watch: impl FnMut(&[GameResult]) -> bool,
+) -> Option<Outcome> {
+    players::play_all(games, played, threads, None, player, watch)
 }
 
 /// Games of a network with a search.

@@ -1,6 +1,7 @@
 //! Games of players that search: each by one thread, with its own player.
 
 use std::{
+    collections::HashSet,
     sync::{
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
         mpsc::{RecvTimeoutError, channel},
@@ -11,7 +12,7 @@ use std::{
 use afterstate_game::Game;
 use afterstate_search::Player;
 
-use super::{Contest, Outcome, Times, survival::Collector};
+use super::{Contest, Games, Outcome, Steps, Times, survival::Collector};
 use crate::stats::GameResult;
 
 /// How often the watcher is asked, when nothing ends, whether to go on.
@@ -20,15 +21,28 @@ const HEARTBEAT: Duration = Duration::from_millis(100);
 /// See [`Contest::play`].
 pub(super) fn evaluate<const N: usize>(
     contest: &Contest<'_>,
-    mut watch: impl FnMut(&[GameResult]) -> bool,
+    watch: impl FnMut(&[GameResult]) -> bool,
 ) -> Option<Outcome> {
     let Contest { network, player, games, played, threads, collect } = *contest;
+    let player = || player.player::<_, N>(network.view(), games.rules, 1);
+    play_all(games, played, threads, collect, player, watch)
+}
+
+/// Lets players play games, each thread with a player of its own.
+pub(super) fn play_all<const N: usize, P: Player<N>>(
+    games: Games,
+    played: &HashSet<u64>,
+    threads: usize,
+    collect: Option<Steps>,
+    player: impl Fn() -> P + Sync,
+    mut watch: impl FnMut(&[GameResult]) -> bool,
+) -> Option<Outcome> {
     let numbers: Vec<u64> = (0..games.count).filter(|number| !played.contains(number)).collect();
     let mut outcome = Outcome::default();
     in_parallel(
         &numbers,
         threads,
-        || player.player::<_, N>(network.view(), games.rules, 1),
+        player,
         |player, &number, stop| {
             let mut game = Game::new(games.rules, games.seed, number);
             let (mut times, mut collector) = (Times::default(), Collector::new(collect));
@@ -36,7 +50,7 @@ pub(super) fn evaluate<const N: usize>(
                 collector.note(number, game);
                 true
             };
-            let whole = play(&mut **player, &mut game, &mut times, stop, watch);
+            let whole = play(player, &mut game, &mut times, stop, watch);
             whole.then(|| (finish(number, &game), times, collector.positions))
         },
         |ended| match ended {
@@ -82,7 +96,7 @@ fn finish<const N: usize>(number: u64, game: &Game<N>) -> GameResult {
 
 /// Does pieces of work on threads. Each has a worker of its own; a piece that was stopped has no result. `watch` sees
 /// the results as they come, and now and then nothing; when it returns `false`, everything stops.
-pub(super) fn in_parallel<P: Sync, W, T: Send>(
+pub(crate) fn in_parallel<P: Sync, W, T: Send>(
     pieces: &[P],
     threads: usize,
     worker: impl Fn() -> W + Sync,

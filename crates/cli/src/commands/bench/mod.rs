@@ -2,6 +2,7 @@
 //!
 //! A further group of figures is a function that returns [`Figure`]s and a line in [`GROUPS`].
 
+mod dcnn;
 mod networks;
 mod rules;
 mod search;
@@ -72,6 +73,8 @@ enum Kind {
     Techniques,
     /// Moves of expectimax search
     Search,
+    /// Convolutional networks
+    Dcnn,
 }
 
 /// A kind, a name for the progress line, and how to measure.
@@ -87,6 +90,7 @@ const GROUPS: &[Group] = &[
     (Kind::Play, "greedy play", networks::play),
     (Kind::Techniques, "what techniques cost", techniques::ratios),
     (Kind::Search, "search", search::search),
+    (Kind::Dcnn, "convolutional networks", dcnn::dcnn),
 ];
 
 impl Bench {

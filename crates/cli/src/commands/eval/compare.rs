@@ -3,11 +3,10 @@
 use std::{io::Write, path::PathBuf};
 
 use afterstate_lab::stats::{EvalReport, Paired, Summary};
-use afterstate_search::PlayerSpec;
 use serde_json::json;
 
 use super::{
-    Eval, Loaded, not_played, percent,
+    Eval, not_played, percent,
     table::{mean, plus_minus, whole},
     thousands, write_json,
 };
@@ -15,24 +14,21 @@ use crate::error::Failure;
 
 impl Eval {
     /// Lets two models play the same games; the second search is that of the second model.
-    pub(super) fn compare(
-        &self,
-        models: [&PathBuf; 2],
-        searches: &[PlayerSpec],
-        out: &mut dyn Write,
-    ) -> Result<(), Failure> {
-        let searches = match *searches {
-            [both] => [both, both],
-            [first, second] => [first, second],
+    pub(super) fn compare(&self, models: [&PathBuf; 2], out: &mut dyn Write) -> Result<(), Failure> {
+        let searches = match &self.search[..] {
+            [] => [None, None],
+            [both] => [Some(both), Some(both)],
+            [first, second] => [Some(first), Some(second)],
             _ => return Err(Failure::input("more than two searches", "`--compare A B` takes one or two")),
         };
         let (mut games, mut reports) = (Vec::new(), Vec::new());
         for (path, search) in models.into_iter().zip(searches) {
             // One after the other, so that only one of them is in memory.
-            let model = Loaded::open(Some(path))?;
-            let (outcome, seconds) = self.play(&model, search, None, None)?;
-            let summary = Summary::of(model.side(), &outcome.results).ok_or_else(not_played)?;
-            let report = EvalReport::new(&model.name, &search.to_string(), self.seed, &summary, seconds);
+            let contestant = self.contestant(Some(path), search)?;
+            let (outcome, seconds) = self.play(&contestant, None, None)?;
+            let summary = Summary::of(contestant.side(), &outcome.results).ok_or_else(not_played)?;
+            let report =
+                EvalReport::new(contestant.name(), &contestant.search(), self.seed, &summary, seconds);
             reports.push(EvalReport { move_ms: outcome.times.summary(), ..report });
             games.push(outcome.results);
         }

@@ -1,6 +1,7 @@
 //! `afterstate eval`.
 
 mod compare;
+mod contestant;
 mod survive;
 mod table;
 
@@ -13,7 +14,7 @@ use std::{
 };
 
 use afterstate_lab::{
-    evaluate::{self, Contest, Games, KeptGames, KeptHeader, Outcome, Position, Steps, header_checksum},
+    evaluate::{self, Games, KeptGames, KeptHeader, Outcome, Position, Steps, header_checksum},
     model::Loaded,
     stats::{EvalReport, GameResult, Summary, Tally},
 };
@@ -23,6 +24,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{model::thousands, thread_count};
 use crate::error::Failure;
+use contestant::Contestant;
 
 /// Measure how well a network plays
 ///
@@ -33,6 +35,9 @@ use crate::error::Failure;
 /// Options follow with a +: downgrade (tile-downgrading from 32768 on) or downgrade=TILE; shallow=CELLS (one ply less
 /// where so many cells are empty); prune=PROBABILITY (branches less probable are not searched); deeper (the table
 /// may answer with deeper searches); table=off or table=BITS.
+///
+/// A DCNN plays by the majority vote of the eight symmetric boards, by the sum of their probabilities, or plainly by the
+/// board as it is.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate eval runs/quick\n  \
@@ -44,8 +49,9 @@ use crate::error::Failure;
 pub(crate) struct Eval {
     /// The model file, or the directory of a run
     model: Option<PathBuf>,
-    /// How to look ahead: 1ply, 3ply, 10ms, random, with options; for --compare it can be given twice
-    #[arg(long, default_value = "1ply")]
+    /// How to look ahead: 1ply, 3ply, 10ms, random, with options; for a DCNN majority, plain or sum; for --compare it
+    /// can be given twice [default: 1ply, and majority for a DCNN]
+    #[arg(long)]
     search: Vec<String>,
     /// Downgrade tiles from 32768 on: the same as +downgrade
     #[arg(long)]
@@ -84,26 +90,26 @@ pub(crate) struct Eval {
 
 impl Eval {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let searches = self.searches()?;
         if let [first, second] = &self.compare[..] {
-            return self.compare([first, second], &searches, out);
+            return self.compare([first, second], out);
         }
-        let [search] = searches[..] else {
+        if self.search.len() > 1 {
             return Err(Failure::input("more than one search", "`--compare A B` takes two"));
-        };
-        let steps = Steps::to(self.goal).map_err(|error| Failure::input(error, "leave --goal out"))?;
-        let model = Loaded::open(self.model.as_deref())?;
-        if let (Some(step), Some(positions)) = (self.from, &self.positions) {
-            return self.survive(&model, search, steps, step, positions, out);
         }
-        let kept = self.out.as_deref().map(|path| self.kept(path, &model, search)).transpose()?;
+        let steps = Steps::to(self.goal).map_err(|error| Failure::input(error, "leave --goal out"))?;
+        let contestant = self.contestant(self.model.as_deref(), self.search.first())?;
+        if let (Some(step), Some(positions)) = (self.from, &self.positions) {
+            let (model, search) = contestant.network("`--from`")?;
+            return self.survive(model, search, steps, step, positions, out);
+        }
+        let kept = self.out.as_deref().map(|path| self.kept(path, &contestant)).transpose()?;
         let collect = self.collect.as_ref().map(|_| steps);
-        let (outcome, seconds) = self.play(&model, search, kept, collect)?;
+        let (outcome, seconds) = self.play(&contestant, kept, collect)?;
         if let Some(path) = &self.collect {
             write_positions(path, &outcome.positions)?;
         }
-        let summary = Summary::of(model.side(), &outcome.results).ok_or_else(not_played)?;
-        let report = EvalReport::new(&model.name, &search.to_string(), self.seed, &summary, seconds);
+        let summary = Summary::of(contestant.side(), &outcome.results).ok_or_else(not_played)?;
+        let report = EvalReport::new(contestant.name(), &contestant.search(), self.seed, &summary, seconds);
         let report = EvalReport { move_ms: outcome.times.summary(), ..report };
         if self.json {
             return write_json(&report, out);
@@ -111,28 +117,18 @@ impl Eval {
         table::write(&report, &summary, out)
     }
 
-    /// The searches that were asked for.
-    fn searches(&self) -> Result<Vec<PlayerSpec>, Failure> {
-        let parse = |text: &String| {
-            let mut search = parse_search(text)?;
-            if self.downgrade {
-                search.downgrade = search.downgrade.or(Some(TileDowngrading::<()>::THRESHOLD));
-            }
-            Ok(search)
-        };
-        self.search.iter().map(parse).collect()
-    }
-
-    fn games(&self, model: &Loaded) -> Games {
-        Games { rules: model.rules, seed: self.seed, count: self.games }
+    /// A model and how it is to play.
+    fn contestant(&self, model: Option<&Path>, search: Option<&String>) -> Result<Contestant, Failure> {
+        let downgrade = self.downgrade.then_some(TileDowngrading::<()>::THRESHOLD);
+        Contestant::open(model, search.map(String::as_str), downgrade)
     }
 
     /// The file that keeps the games.
-    fn kept(&self, path: &Path, model: &Loaded, search: PlayerSpec) -> Result<KeptGames, Failure> {
+    fn kept(&self, path: &Path, contestant: &Contestant) -> Result<KeptGames, Failure> {
         let header = KeptHeader {
-            model: model.name.clone(),
-            checksum: header_checksum(&model.file)?,
-            search: search.to_string(),
+            model: contestant.name().to_owned(),
+            checksum: header_checksum(contestant.file())?,
+            search: contestant.search(),
             seed: self.seed,
         };
         let hint = "give another file with `--out`";
@@ -142,18 +138,13 @@ impl Eval {
     /// Plays the games, with the running mean on a terminal; the seconds are those of all sittings.
     fn play(
         &self,
-        model: &Loaded,
-        player: PlayerSpec,
+        contestant: &Contestant,
         mut kept: Option<KeptGames>,
         collect: Option<Steps>,
     ) -> Result<(Outcome, f64), Failure> {
-        if !player.is_greedy() && player.search.is_some() {
-            model.check_afterstates("a search")?;
-        }
-        if collect.is_some() {
-            model.check_afterstates("`--collect`")?;
-        }
-        let (network, games, threads) = (&model.network, self.games(model), thread_count(self.threads));
+        contestant.check(collect)?;
+        let games = Games { rules: contestant.rules(), seed: self.seed, count: self.games };
+        let threads = thread_count(self.threads);
         let before: Vec<_> = kept.iter().flat_map(KeptGames::results).copied().collect();
         let before: Vec<_> = before.into_iter().filter(|result| result.game < self.games).collect();
         let played: HashSet<_> = before.iter().map(|result| result.game).collect();
@@ -161,8 +152,7 @@ impl Eval {
         let (start, mut error) = (Instant::now(), None);
         let seconds = || seconds_before + start.elapsed().as_secs_f64();
         let mut progress = Progress::new(self.games, &before);
-        let contest = Contest { network, player, games, played: &played, threads, collect };
-        let outcome = contest.play(|finished| {
+        let outcome = contestant.play(games, &played, threads, collect, |finished| {
             progress.show(finished);
             let keep = |result| kept.as_mut().map_or(Ok(()), |kept| kept.add(result, seconds()));
             error = finished.iter().try_for_each(keep).err();
@@ -201,7 +191,7 @@ impl Progress {
 }
 
 /// A bar on a terminal, nothing elsewhere.
-fn bar(games: u64) -> ProgressBar {
+pub(super) fn bar(games: u64) -> ProgressBar {
     let target =
         if stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(games), target);

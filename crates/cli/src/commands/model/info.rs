@@ -11,10 +11,11 @@ use afterstate_network::{
     Layout, NetworkSpec, TableId, Tuple, Values,
     file::{Floats, ModelInfo},
 };
+use afterstate_policy::NetInfo;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{failure, summary, thousands};
+use super::{failure, net, summary, thousands};
 use crate::error::Failure;
 
 /// How many tuples are drawn side by side.
@@ -37,7 +38,7 @@ pub(super) struct Info {
 }
 
 /// What there is to say about the weights of a table.
-struct Summary {
+pub(super) struct Summary {
     weights: u64,
     non_zero: u64,
     least: f32,
@@ -45,7 +46,7 @@ struct Summary {
 }
 
 impl Summary {
-    fn of(values: Floats<'_>) -> Self {
+    pub(super) fn of(values: Floats<'_>) -> Self {
         let start = Summary { weights: 0, non_zero: 0, least: f32::INFINITY, largest: f32::NEG_INFINITY };
         values.iter().fold(start, |s, value| Summary {
             weights: s.weights + 1,
@@ -59,13 +60,13 @@ impl Summary {
         self.non_zero as f64 / self.weights as f64
     }
 
-    fn row(&self, name: &str) -> String {
+    pub(super) fn row(&self, name: &str) -> String {
         let share = 100.0 * self.non_zero_share();
         let (weights, least, largest) = (thousands(self.weights), self.least, self.largest);
         format!("{name:<24}{weights:>15}{share:>9.2} %{least:>14.3}{largest:>14.3}")
     }
 
-    fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         json!({
             "weights": self.weights,
             "non_zero": self.non_zero,
@@ -79,6 +80,9 @@ impl Summary {
 impl Info {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let file = open_file(&self.file)?;
+        if NetInfo::is_in(&file) {
+            return net::show(&file, self.json, out);
+        }
         let info = ModelInfo::of(&file).map_err(failure)?;
         let spec = &info.spec;
         let name = |i| format!("V.{}", spec.table_name(i));
@@ -116,7 +120,7 @@ fn table_title(spec: &NetworkSpec, table: usize) -> String {
 }
 
 /// Text from a file, with nothing in it that a terminal would obey.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     text.replace(|c: char| c.is_control() && c != '\t', "\u{fffd}")
 }
 

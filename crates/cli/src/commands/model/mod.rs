@@ -2,6 +2,7 @@
 
 mod derived;
 mod info;
+mod net;
 
 use std::{collections::BTreeMap, io::Write, path::PathBuf};
 
@@ -130,6 +131,9 @@ impl From<ModelError> for Failure {
             }
             ModelError::Recipe(_) => {
                 "the model was made by another version of this program, or damaged".to_owned()
+            }
+            ModelError::NoSearch { .. } => {
+                "policies play by `majority` (the default), `plain` or `sum`, values by `1ply`".to_owned()
             }
             ModelError::Values { .. } => {
                 "`afterstate eval MODEL` plays it greedily, by its own values".to_owned()

@@ -15,7 +15,8 @@ use std::{
 };
 
 use afterstate_game::Rules;
-use afterstate_lab::model::Loaded;
+use afterstate_lab::model::{Loaded, LoadedNet};
+use afterstate_policy::NetPlayer;
 use afterstate_search::{Player, PlayerSpec};
 use clap::{Args, ValueEnum};
 use ratatui::{
@@ -56,9 +57,9 @@ pub(crate) struct Play {
     /// The model that helps: a file, or the directory of a run
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
-    /// How the model looks ahead, as for `afterstate eval`
-    #[arg(long, default_value = "3ply", requires = "model")]
-    search: String,
+    /// How the model looks ahead, as for `afterstate eval` [default: 3ply, and majority for a DCNN]
+    #[arg(long, requires = "model")]
+    search: Option<String>,
     /// Let the model play
     #[arg(long, requires = "model")]
     watch: bool,
@@ -84,25 +85,26 @@ impl Play {
                 return Err(Failure::input(message, "run `afterstate play` without pipes or redirections"));
             }
         }
-        let search = parse_search(&self.search)?;
+        if let Some(net) = self.model.as_deref().map(LoadedNet::open).transpose()?.flatten() {
+            let play = net.play(self.search.as_deref())?;
+            return self.play::<4>(Some(Box::new(NetPlayer::new(&net.net, play))), out);
+        }
+        let search = parse_search(self.search.as_deref().unwrap_or("3ply"))?;
         let model = self.model.as_deref().map(|model| Loaded::open(Some(model))).transpose()?;
         model.iter().try_for_each(|model| model.check_afterstates("`play`"))?;
         match model.as_ref().map_or(self.board.side(), Loaded::side) {
-            4 => self.play::<4>(model.as_ref(), search, out),
-            3 => self.play::<3>(model.as_ref(), search, out),
-            _ => self.play::<2>(model.as_ref(), search, out),
+            4 => self.play::<4>(player(model.as_ref(), search), out),
+            3 => self.play::<3>(player(model.as_ref(), search), out),
+            _ => self.play::<2>(player(model.as_ref(), search), out),
         }
     }
 
     fn play<const N: usize>(
         &self,
-        model: Option<&Loaded>,
-        search: PlayerSpec,
+        mut player: Option<Box<dyn Player<N> + '_>>,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let mut session = Session::<N>::new(self.seed, self.game.unwrap_or_else(some_number));
-        let mut player =
-            model.map(|model| search.player(model.network.view(), Rules::default(), thread_count(0)));
         if player.is_some() {
             session = session.with_helper(if self.watch { Helper::Plays } else { Helper::Waits });
         }
@@ -124,10 +126,18 @@ impl Play {
             command += &format!(" --board {}", size.get_name());
         }
         if let Some(model) = &self.model {
-            command += &format!(" --model {} --search {}", model.display(), self.search);
+            command += &format!(" --model {}", model.display());
+        }
+        if let Some(search) = &self.search {
+            command += &format!(" --search {search}");
         }
         command
     }
+}
+
+/// The player by a model, if there is one.
+fn player<const N: usize>(model: Option<&Loaded>, search: PlayerSpec) -> Option<Box<dyn Player<N> + '_>> {
+    model.map(|model| search.player(model.network.view(), Rules::default(), thread_count(0)))
 }
 
 impl Size {

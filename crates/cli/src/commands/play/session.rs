@@ -3,6 +3,8 @@
 use afterstate_game::{Game, Move, Rules};
 use afterstate_search::Advice;
 
+use crate::commands::advise::worth;
+
 /// A game and its number.
 #[derive(Clone)]
 struct Position<const N: usize> {
@@ -63,7 +65,7 @@ impl<const N: usize> Session<N> {
         let mut moves: Vec<_> =
             Move::ALL.into_iter().filter_map(|a| Some((a, advice.values[a as usize]?))).collect();
         moves.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let texts: Vec<_> = moves.iter().map(|(a, value)| format!("{a} {value:.0}")).collect();
+        let texts: Vec<_> = moves.iter().map(|(a, value)| format!("{a} {}", worth(advice, *value))).collect();
         self.notice = texts.join("  ");
     }
 

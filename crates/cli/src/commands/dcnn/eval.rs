@@ -1,0 +1,59 @@
+//! `afterstate dcnn eval`: how well a network knows the moves of records.
+
+use std::{io::Write, path::PathBuf};
+
+use afterstate_lab::{dcnn::accuracy, model::LoadedNet};
+use clap::Args;
+use serde_json::json;
+
+use crate::{
+    commands::{eval::percent, model::thousands, thread_count},
+    error::Failure,
+};
+
+/// Measure how often a DCNN gives the moves of play records
+///
+/// How well it plays is told by `afterstate eval MODEL`.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    afterstate dcnn eval runs/dcnn-5 --records records\n  \
+    afterstate eval runs/dcnn-5 --search plain --games 100")]
+pub(super) struct Eval {
+    /// The model file, or the directory of a run
+    model: PathBuf,
+    /// The directory of the records, or one file
+    #[arg(long, value_name = "DIR")]
+    records: PathBuf,
+    /// How many records to look at, from all over
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    samples: u64,
+    /// The number of threads, 0 for all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
+}
+
+impl Eval {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let Some(model) = LoadedNet::open(&self.model)? else {
+            let message = format!("{} is no convolutional network", self.model.display());
+            return Err(Failure::input(message, "`afterstate dcnn train` makes one"));
+        };
+        let step = accuracy(model.net, &self.records, self.samples, thread_count(self.threads));
+        let step = step.map_err(super::train::failure)?;
+        if self.json {
+            let answer =
+                json!({ "samples": step.samples, "error": step.error(), "accuracy": step.accuracy() });
+            return Ok(writeln!(out, "{answer}")?);
+        }
+        let samples = thousands(step.samples);
+        Ok(writeln!(
+            out,
+            "{samples} records: accuracy {}, error {:.4}",
+            percent(step.accuracy()),
+            step.error()
+        )?)
+    }
+}

@@ -1,0 +1,35 @@
+//! `afterstate dcnn`.
+
+mod eval;
+mod train;
+
+use std::io::Write;
+
+use clap::{Args, Subcommand};
+
+use crate::error::Failure;
+
+/// Teach convolutional networks by play records, and see how well they play
+///
+/// The policy networks of Kondo and Matsuzaki (2019): convolutions that look at the board and say which move the player
+/// of the records would make.
+#[derive(Args)]
+pub(crate) struct Dcnn {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    Train(train::Train),
+    Eval(eval::Eval),
+}
+
+impl Dcnn {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        match self.action {
+            Action::Train(train) => train.run(out),
+            Action::Eval(eval) => eval.run(out),
+        }
+    }
+}

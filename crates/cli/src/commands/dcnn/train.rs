@@ -1,0 +1,234 @@
+//! `afterstate dcnn train`.
+
+use std::{
+    io::{IsTerminal, Write, stderr},
+    path::PathBuf,
+};
+
+use afterstate_lab::{
+    dcnn::{DcnnError, Event, LearningLine, Outcome, Settings, Taught, Training},
+    run::Directory,
+};
+use afterstate_policy::NetSpec;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::{
+    commands::{eval::percent, model, model::thousands, record, thread_count, train::stop_signal},
+    error::Failure,
+};
+
+/// Teach a network by play records
+///
+/// Learns by Adam to give the moves of the records, and writes error and accuracy to log.jsonl, test plays to eval.jsonl, and a checkpoint
+/// each minute. One file of fifty is never learned from, and tells how well the network does on games that it has not seen. Ctrl-C saves;
+/// --resume goes on exactly where it was. The result does not depend on the number of threads.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    afterstate dcnn train --records records --layers 5 --out runs/dcnn-5\n  \
+    afterstate dcnn train --out runs/dcnn-5 --resume --samples 40000000      goes on\n  \
+    afterstate dcnn train --records records --layers 3 --channels 64 --augment --final-rate 0.0001\n  \
+    afterstate dcnn train --records records --value 4x6                      an n-tuple network of values\n  \
+    afterstate eval runs/dcnn-5 --search plain")]
+pub(super) struct Train {
+    /// The directory of the records
+    #[arg(long, value_name = "DIR", required_unless_present = "resume")]
+    records: Option<PathBuf>,
+    /// The number of 2×2 convolutions [default: 5]
+    #[arg(long, value_name = "K")]
+    layers: Option<usize>,
+    /// The number of channels [default: that of the paper's Table 2]
+    #[arg(long, value_name = "N")]
+    channels: Option<usize>,
+    /// Teach a network of values instead: tjwei, or the name of an n-tuple network such as 4x6
+    #[arg(long, value_name = "NETWORK", conflicts_with_all = ["layers", "channels"])]
+    value: Option<String>,
+    /// The tiles that the input tells apart: 16 up to 32768, 18 up to 131072 [default: 16]
+    #[arg(long, value_name = "N")]
+    tile_values: Option<usize>,
+    /// The number of records to learn from in all; they come again when all have been seen [default: 20000000]
+    #[arg(long, value_name = "N")]
+    samples: Option<u64>,
+    /// The number of records in a batch [default: 1000]
+    #[arg(long, value_name = "N")]
+    batch: Option<usize>,
+    /// The learning rate [default: 0.001]
+    #[arg(long, value_name = "RATE")]
+    rate: Option<f32>,
+    /// The learning rate at the end [default: the same]
+    #[arg(long, value_name = "RATE")]
+    final_rate: Option<f32>,
+    /// See each board through a random symmetry
+    #[arg(long)]
+    augment: bool,
+    /// The seed of initial weights and of the order of records [default: 1]
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// The number of records that are shuffled at a time, 32 bytes each [default: 2000000]
+    #[arg(long, value_name = "N")]
+    buffer: Option<usize>,
+    /// Play test games after each so many records, 0 for never [default: 2000000]
+    #[arg(long, value_name = "N")]
+    test_every: Option<u64>,
+    /// The number of test games [default: 100]
+    #[arg(long, value_name = "N")]
+    test_games: Option<u64>,
+    /// The directory of the run
+    #[arg(long, value_name = "DIR", default_value = "runs/dcnn")]
+    out: PathBuf,
+    /// Go on where the run was interrupted
+    #[arg(long)]
+    resume: bool,
+    /// The number of threads, 0 for all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+}
+
+impl Train {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let (directory, stop) = (Directory::new(&self.out), stop_signal()?);
+        let threads = thread_count(self.threads);
+        let training = if self.resume {
+            let stored = Settings::stored(&directory).map_err(failure)?;
+            let settings = self.settings(stored.unwrap_or_default())?;
+            Training::resume(directory, settings, threads)
+        } else {
+            Training::start(directory, self.settings(Settings::default())?, threads)
+        };
+        let training = training.map_err(failure)?;
+        let mut display = Display::new(training.samples(), training.settings().samples);
+        let outcome = training.train(&stop, |event| display.show(event));
+        display.bar.finish_and_clear();
+        self.summary(&outcome.map_err(failure)?, out)
+    }
+
+    /// Settings with what was asked for.
+    fn settings(&self, before: Settings) -> Result<Settings, Failure> {
+        let rate = self.rate.unwrap_or(before.rate);
+        let final_rate = self.final_rate.or(self.rate).unwrap_or(before.final_rate);
+        Ok(Settings {
+            records: self.records.clone().unwrap_or(before.records),
+            shards: before.shards,
+            network: self.network(before.network)?,
+            tile_values: self.tile_values.unwrap_or(before.tile_values),
+            samples: self.samples.unwrap_or(before.samples),
+            batch: self.batch.unwrap_or(before.batch),
+            rate,
+            final_rate,
+            augment: self.augment || before.augment,
+            seed: self.seed.unwrap_or(before.seed),
+            buffer: self.buffer.unwrap_or(before.buffer),
+            test_every: self.test_every.unwrap_or(before.test_every),
+            test_games: self.test_games.unwrap_or(before.test_games),
+        })
+    }
+
+    fn network(&self, before: Taught) -> Result<Taught, Failure> {
+        match (self.value.as_deref(), self.layers, self.channels, before) {
+            (Some("tjwei"), ..) => Ok(Taught::Tjwei),
+            (Some(name), ..) => Ok(Taught::Tuples(name.into())),
+            (None, None, None, before) => Ok(before),
+            (None, Some(layers), Some(channels), _) => Ok(Taught::Dcnn { layers, channels }),
+            (None, None, Some(channels), _) => Ok(Taught::Dcnn { layers: 5, channels }),
+            (None, Some(layers), None, _) => {
+                let row = NetSpec::TABLE_2.into_iter().find(|&(k, _)| k == layers);
+                let (layers, channels) = row.ok_or_else(|| {
+                    let message = format!("the paper's Table 2 has 2 to 9 layers, not {layers}");
+                    Failure::input(message, "say how many channels there are, with `--channels N`")
+                })?;
+                Ok(Taught::Dcnn { layers, channels })
+            }
+        }
+    }
+
+    fn summary(&self, outcome: &Outcome, out: &mut dyn Write) -> Result<(), Failure> {
+        let (path, samples) = (self.out.display(), thousands(outcome.samples));
+        let what = if outcome.finished { "taught" } else { "stopped and saved" };
+        writeln!(out, "{what}: {samples} records")?;
+        if let Some(test) = &outcome.test {
+            let (games, score) = (test.report.games, &test.report.score);
+            let tile = test.report.tiles.get(&2048).copied().unwrap_or_default();
+            let (mean, max) = (thousands(score.mean as u64), thousands(score.max));
+            writeln!(out, "{games} games: mean {mean}, highest {max}, 2048: {}", percent(tile))?;
+        }
+        match outcome.finished {
+            true => Ok(writeln!(out, "next: afterstate eval {path}")?),
+            false => Ok(writeln!(out, "next: afterstate dcnn train --out {path} --resume")?),
+        }
+    }
+}
+
+/// What the user sees: a bar on a terminal, and a line for each report.
+struct Display {
+    bar: ProgressBar,
+}
+
+impl Display {
+    fn new(done: u64, samples: u64) -> Self {
+        let target =
+            if stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(samples), target).with_position(done);
+        let style = ProgressStyle::with_template(
+            "{bar:40.cyan} {human_pos} of {human_len} records  {eta} left  {msg}",
+        );
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━━─"));
+        bar.reset_eta();
+        Display { bar }
+    }
+
+    fn show(&mut self, event: Event<'_>) {
+        match event {
+            Event::Learning(done, _) => self.bar.set_position(done),
+            Event::Logged(line) => self.print(&describe(line)),
+            Event::Game(_) => self.bar.tick(),
+            Event::Tested(test) => {
+                let (games, score) = (test.report.games, &test.report.score);
+                let tile = percent(test.report.tiles.get(&2048).copied().unwrap_or_default());
+                self.print(&format!(
+                    "  {games} games: mean {:.0}, highest {}, 2048: {tile}",
+                    score.mean, score.max
+                ));
+            }
+        }
+    }
+
+    fn print(&self, text: &str) {
+        if self.bar.is_hidden() {
+            // Progress is for whoever looks; without them nothing is lost.
+            let _ = writeln!(stderr(), "{text}");
+        } else {
+            self.bar.println(text);
+        }
+    }
+}
+
+fn describe(line: &LearningLine) -> String {
+    let accuracy =
+        |accuracy: Option<f64>| accuracy.map_or(String::new(), |a| format!(", accuracy {}", percent(a)));
+    let mut text =
+        format!("{:>12}  error {:.4}{}", thousands(line.samples), line.error, accuracy(line.accuracy));
+    if let Some(error) = line.held_out_error {
+        text += &format!("; held out: error {error:.4}{}", accuracy(line.held_out_accuracy));
+    }
+    text + &format!("; {:.0} records/s", line.samples_per_second)
+}
+
+/// What went wrong, for the user.
+pub(super) fn failure(error: DcnnError) -> Failure {
+    match error {
+        DcnnError::Records(error) => record::failure(error),
+        DcnnError::File(error) => model::failure(error),
+        DcnnError::Exists(_) => {
+            Failure::input(error, "`--resume` goes on with it, and `--out` gives another directory")
+        }
+        DcnnError::NoRun(_) => Failure::input(error, "leave out `--resume` to begin one"),
+        DcnnError::Busy(_) => Failure::other(error, "wait for it, or give another directory with `--out`"),
+        DcnnError::Changed => {
+            Failure::input(error, "leave the other options out, or begin anew with `--out`")
+        }
+        DcnnError::Log(_) | DcnnError::Directory { .. } => {
+            Failure::other(error, "is there room on the disk, and may you write there?")
+        }
+        _ => Failure::input(error, "`afterstate dcnn train --help` says what there is"),
+    }
+}

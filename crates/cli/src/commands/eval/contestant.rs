@@ -1,0 +1,121 @@
+//! A model and how it plays.
+
+use std::{collections::HashSet, path::Path};
+
+use afterstate_game::Rules;
+use afterstate_lab::{
+    evaluate::{Contest, Games, Outcome, Steps, evaluate_players},
+    model::{Loaded, LoadedNet},
+    stats::GameResult,
+};
+use afterstate_policy::{NetPlayer, Play};
+use afterstate_search::{Limit, PlayerSpec};
+
+use super::parse_search;
+use crate::error::Failure;
+
+/// Who plays the games of an evaluation.
+pub(super) enum Contestant {
+    /// An n-tuple network with a search.
+    Network(Box<Loaded>, PlayerSpec),
+    /// A convolutional network.
+    Net(LoadedNet, Play),
+}
+
+impl Contestant {
+    /// Loads a model that is to play so; tiles are downgraded if nothing else is said.
+    pub(super) fn open(
+        model: Option<&Path>,
+        search: Option<&str>,
+        downgrade: Option<u8>,
+    ) -> Result<Self, Failure> {
+        if let Some(net) = model.map(LoadedNet::open).transpose()?.flatten() {
+            let play = net.play(search)?;
+            return Ok(Contestant::Net(net, play));
+        }
+        let mut spec = search.map_or(Ok(PlayerSpec::new(Limit::Plies(1))), parse_search)?;
+        spec.downgrade = spec.downgrade.or(downgrade);
+        Ok(Contestant::Network(Box::new(Loaded::open(model)?), spec))
+    }
+
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Contestant::Network(model, _) => &model.name,
+            Contestant::Net(model, _) => &model.name,
+        }
+    }
+
+    pub(super) fn file(&self) -> &Path {
+        match self {
+            Contestant::Network(model, _) => &model.file,
+            Contestant::Net(model, _) => &model.file,
+        }
+    }
+
+    pub(super) fn side(&self) -> usize {
+        match self {
+            Contestant::Network(model, _) => model.side(),
+            Contestant::Net(..) => 4,
+        }
+    }
+
+    pub(super) fn rules(&self) -> Rules {
+        match self {
+            Contestant::Network(model, _) => model.rules,
+            Contestant::Net(..) => Rules::default(),
+        }
+    }
+
+    /// How it plays, as text.
+    pub(super) fn search(&self) -> String {
+        match self {
+            Contestant::Network(_, search) => search.to_string(),
+            Contestant::Net(model, play) => model.play_name(*play),
+        }
+    }
+
+    /// The network and its search, for what only values can do; `what` is the subject of the sentence.
+    pub(super) fn network(&self, what: &str) -> Result<(&Loaded, PlayerSpec), Failure> {
+        match self {
+            Contestant::Network(model, search) => Ok((model, *search)),
+            Contestant::Net(model, _) => {
+                let message =
+                    format!("{what} needs an n-tuple network, but {} is a convolutional one", model.name);
+                Err(Failure::input(message, "`afterstate eval MODEL` lets it play whole games"))
+            }
+        }
+    }
+
+    /// Refuses what the model cannot do.
+    pub(super) fn check(&self, collect: Option<Steps>) -> Result<(), Failure> {
+        if collect.is_some() {
+            self.network("`--collect`")?.0.check_afterstates("`--collect`")?;
+        }
+        match self {
+            Contestant::Network(model, search) if !search.is_greedy() && search.search.is_some() => {
+                Ok(model.check_afterstates("a search")?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Plays the games that have not been played.
+    pub(super) fn play(
+        &self,
+        games: Games,
+        played: &HashSet<u64>,
+        threads: usize,
+        collect: Option<Steps>,
+        watch: impl FnMut(&[GameResult]) -> bool,
+    ) -> Option<Outcome> {
+        match self {
+            Contestant::Network(model, player) => {
+                let (network, player) = (&model.network, *player);
+                Contest { network, player, games, played, threads, collect }.play(watch)
+            }
+            Contestant::Net(model, play) => {
+                evaluate_players(games, played, threads, || NetPlayer::new(&model.net, *play), watch)
+            }
+        }
+    }
+}

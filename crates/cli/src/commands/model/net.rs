@@ -1,0 +1,55 @@
+//! `afterstate model info` for convolutional networks.
+
+use std::io::Write;
+
+use afterstate_network::file::safetensors::TensorFile;
+use afterstate_policy::{Architecture, NetInfo};
+use serde_json::json;
+
+use super::{
+    failure,
+    info::{Summary, printable},
+    thousands,
+};
+use crate::error::Failure;
+
+/// Shows what a file holds: the layers, and each tensor with its range. All checksums are checked.
+pub(super) fn show(file: &TensorFile, as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let NetInfo { spec, extra } = NetInfo::of(file).map_err(failure)?;
+    let summary = |name| Ok((name, file.tensor(name).map(Summary::of).map_err(failure)?));
+    let tensors: Vec<(&str, Summary)> = file.names().map(summary).collect::<Result<_, Failure>>()?;
+    let what = match spec.architecture {
+        Architecture::Dcnn { layers, channels } => {
+            format!("policy network, {layers} convolutions with {channels} channels")
+        }
+        Architecture::Tjwei { first, second } => {
+            format!("value network of tjwei, {first} and {second} filters of each shape")
+        }
+    };
+    if as_json {
+        let tensors: serde_json::Map<_, _> =
+            tensors.iter().map(|(name, summary)| (name.to_string(), summary.json())).collect();
+        let answer = json!({
+            "network": what,
+            "tile_values": spec.tile_values,
+            "weights": spec.weights(),
+            "tensors": tensors,
+            "extra": extra,
+        });
+        return Ok(writeln!(out, "{answer}")?);
+    }
+    writeln!(
+        out,
+        "{what}, {} tile values, {} weights\n",
+        spec.tile_values,
+        thousands(spec.weights() as u64)
+    )?;
+    writeln!(out, "{:<24}{:>15}{:>11}{:>14}{:>14}", "tensor", "weights", "not 0", "least", "largest")?;
+    for (name, summary) in &tensors {
+        writeln!(out, "{}", summary.row(name))?;
+    }
+    for (key, value) in &extra {
+        writeln!(out, "\n{}:\n  {}", printable(key), printable(value))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! `afterstate record`.
+
+use std::{
+    io::{Write, stderr},
+    path::PathBuf,
+    sync::atomic::Ordering::Relaxed,
+};
+
+use afterstate_game::Rules;
+use afterstate_lab::{
+    evaluate::header_checksum,
+    model::Loaded,
+    records::{About, RecordError, Recorder, verify},
+    stats::Tally,
+};
+use clap::{Args, Subcommand};
+
+use super::{
+    eval::{bar, parse_search},
+    model::thousands,
+    thread_count,
+    train::stop_signal,
+};
+use crate::error::Failure;
+
+/// Record games of a strong player, for networks to learn from
+///
+/// Every move becomes a row of a Parquet file: game, ply, board, move, reward, spawn_cell, spawn_tile, score_to_end. Each file
+/// holds twenty games and is written when they are over. The same command goes on where it was interrupted.
+#[derive(Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  \
+    afterstate record --model runs/quick --search 3ply --games 500 --out records\n  \
+    afterstate record verify records\n  \
+    afterstate dcnn train --records records --out runs/dcnn-5"
+)]
+pub(crate) struct Record {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    recording: Recording,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    Verify(Verify),
+}
+
+/// Replay every record against the rules
+#[derive(Args)]
+struct Verify {
+    /// The directory of the records, or one file
+    records: PathBuf,
+}
+
+#[derive(Args)]
+struct Recording {
+    /// The model file, or the directory of a run
+    #[arg(long, value_name = "MODEL")]
+    model: Option<PathBuf>,
+    /// How to look ahead, as for `afterstate eval`
+    #[arg(long, default_value = "3ply")]
+    search: String,
+    /// The number of games in all
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    games: u64,
+    /// The directory of the records
+    #[arg(long, value_name = "DIR", default_value = "records")]
+    out: PathBuf,
+    /// The seed of the games; it should not be that of evaluations
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// The number of threads, 0 for all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+}
+
+impl Record {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        match self.action {
+            Some(Action::Verify(verify)) => verify.run(out),
+            None => self.recording.run(out),
+        }
+    }
+}
+
+impl Verify {
+    fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let verified = verify(&self.records, |_| ()).map_err(failure)?;
+        let (games, moves) = (thousands(verified.games), thousands(verified.moves));
+        Ok(writeln!(out, "{} files, {games} games, {moves} moves: all follow the rules", verified.shards)?)
+    }
+}
+
+impl Recording {
+    fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let (search, model) = (parse_search(&self.search)?, Loaded::open(self.model.as_deref())?);
+        model.check_afterstates("`record`")?;
+        if model.side() != 4 {
+            return Err(Failure::input("records are of games on 4×4", "give a model that plays on 4×4"));
+        }
+        let Rules { four, start_tiles } = model.rules;
+        let about = About {
+            model: model.name.clone(),
+            checksum: header_checksum(&model.file)?,
+            search: search.to_string(),
+            seed: self.seed,
+            four,
+            start_tiles,
+            version: env!("CARGO_PKG_VERSION").into(),
+        };
+        let threads = thread_count(self.threads);
+        let recorder = Recorder { directory: &self.out, about, games: self.games, threads };
+        let (stop, progress, mut ended) = (stop_signal()?, bar(self.games), Tally::default());
+        let player = || search.player::<_, 4>(model.network.view(), model.rules, 1);
+        let all = recorder.record(player, |games, result| {
+            progress.inc(games);
+            if let Some(result) = result {
+                ended.add(&result);
+                let mean = thousands(ended.mean_score().unwrap_or_default() as u64);
+                progress.set_message(format!("mean so far {mean}"));
+            }
+            !stop.load(Relaxed)
+        });
+        progress.finish_and_clear();
+        let place = self.out.display();
+        if all.map_err(failure)? {
+            let mean = ended.mean_score().map(|mean| format!(", mean score {} now", thousands(mean as u64)));
+            writeln!(out, "{} games in {place}{}", thousands(self.games), mean.unwrap_or_default())?;
+            return Ok(writeln!(out, "next: afterstate dcnn train --records {place}")?);
+        }
+        // What was asked for is not there, but nothing is wrong: the user stopped it.
+        let _ = writeln!(stderr(), "stopped; the same command goes on with the files that are finished");
+        Ok(())
+    }
+}
+
+/// What is wrong with records, for the user.
+pub(super) fn failure(error: RecordError) -> Failure {
+    match error {
+        RecordError::Write(error) => super::model::failure(error),
+        RecordError::Empty(_) => {
+            Failure::input(error, "`afterstate record --out DIR` makes some, and DIR is what to give here")
+        }
+        RecordError::Other { .. } => Failure::input(error, "give another directory with `--out`"),
+        RecordError::Directory { .. } => Failure::input(error, "is it the right path, and may you use it?"),
+        _ => Failure::input(error, "the file is damaged, or was not made by `afterstate record`: remove it"),
+    }
+}

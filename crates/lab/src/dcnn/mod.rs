@@ -1,0 +1,265 @@
+//! Networks taught by play records (kondo-2019, sections 4.2, 5.1 and 6): runs that can be interrupted and resumed.
+//!
+//! A run directory holds `dcnn.json` (the settings), `log.jsonl` (error and accuracy), `eval.jsonl` (test plays),
+//! `model.safetensors` and `checkpoint/state.safetensors`. A resumed run goes on exactly where its checkpoint was: records come in an order
+//! that is a function of the settings, and the weights do not depend on the number of threads.
+
+mod learner;
+mod training;
+mod tuples;
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use afterstate_network::file::{FileError, atomic::write_atomically};
+use afterstate_policy::{Architecture, CrossEntropy, Net, NetSpec, Sample, SpecError, Step, Trainer};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    log::LogError,
+    records::{RecordError, Shuffled, shards},
+    run::Directory,
+    stats::EvalReport,
+};
+
+pub use training::{Event, Outcome, Training};
+
+/// The network that is taught.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Taught {
+    /// A policy network: which move the player of the records would make.
+    Dcnn {
+        /// The number of convolutions.
+        layers: usize,
+        /// The number of channels.
+        channels: usize,
+    },
+    /// tjwei's value network at half size: the score from an afterstate to the end of the game.
+    Tjwei,
+    /// An n-tuple network of values, by the name of its tuples.
+    Tuples(String),
+}
+
+/// What to teach, by which records, and how.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Settings {
+    /// The directory of the records.
+    pub records: PathBuf,
+    /// How many of its shards are used, the first ones by name; all when the run begins.
+    pub shards: usize,
+    /// The network.
+    pub network: Taught,
+    /// The number of input channels of a convolutional network: 16 is up to the 32768-tile.
+    pub tile_values: usize,
+    /// The number of records to learn from in all.
+    pub samples: u64,
+    /// The number of records in a batch.
+    pub batch: usize,
+    /// The learning rate at the beginning.
+    pub rate: f32,
+    /// The learning rate at the end; it changes by the same factor with each record.
+    pub final_rate: f32,
+    /// Whether each board is seen through a random symmetry.
+    pub augment: bool,
+    /// The seed of initial weights, of the order of records and of symmetries.
+    pub seed: u64,
+    /// The number of records that are shuffled at a time.
+    pub buffer: usize,
+    /// Test plays are made after each so many records; 0 for never.
+    pub test_every: u64,
+    /// The number of test games.
+    pub test_games: u64,
+}
+
+impl Default for Settings {
+    /// Those of kondo-2019 for five layers, and 2·10⁷ records.
+    fn default() -> Self {
+        Settings {
+            records: PathBuf::new(),
+            shards: 0,
+            network: Taught::Dcnn { layers: 5, channels: 222 },
+            tile_values: NetSpec::TILE_VALUES,
+            samples: 20_000_000,
+            batch: 1000,
+            rate: 0.001,
+            final_rate: 0.001,
+            augment: false,
+            seed: 1,
+            buffer: 2_000_000,
+            test_every: 2_000_000,
+            test_games: 100,
+        }
+    }
+}
+
+impl Settings {
+    /// What the convolutional network is; `None` for tuples.
+    ///
+    /// # Errors
+    /// When there is no such network.
+    pub fn spec(&self) -> Result<Option<NetSpec>, DcnnError> {
+        let architecture = match self.network {
+            Taught::Dcnn { layers, channels } => Architecture::Dcnn { layers, channels },
+            Taught::Tjwei => NetSpec::HALF_TJWEI.architecture,
+            Taught::Tuples(_) => return Ok(None),
+        };
+        Ok(Some(NetSpec { architecture, tile_values: self.tile_values }.checked()?))
+    }
+
+    /// The settings of the run in a directory; `None` when there is no run.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn stored(directory: &Directory) -> Result<Option<Self>, DcnnError> {
+        let path = settings_path(directory);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            text => text.map_err(|source| DcnnError::Directory { path: path.clone(), source })?,
+        };
+        serde_json::from_str(&text).map(Some).map_err(|source| DcnnError::Settings { path, source })
+    }
+
+    fn store(&self, directory: &Directory) -> Result<(), DcnnError> {
+        let write = |file: &mut io::BufWriter<fs::File>| {
+            serde_json::to_writer_pretty(file, self).map_err(io::Error::from)
+        };
+        Ok(write_atomically(&settings_path(directory), write)?)
+    }
+
+    /// Refuses settings that cannot be.
+    fn check(&self) -> Result<(), DcnnError> {
+        let rate = |rate: f32| rate > 0.0 && rate.is_finite();
+        let wrong = [
+            (self.batch == 0 || self.batch > 1_000_000, "batch", "1 to 1000000 records"),
+            (!rate(self.rate) || !rate(self.final_rate), "rate", "a number above 0"),
+            (self.test_every > 0 && self.test_games == 0, "test_games", "1 or more"),
+        ];
+        let wrong = wrong.into_iter().find(|(wrong, ..)| *wrong);
+        wrong.map_or(Ok(()), |(_, key, right)| Err(DcnnError::Setting { key, right }))
+    }
+
+    /// Refuses what would make a resumed run another one.
+    fn check_unchanged(&self, stored: &Settings) -> Result<(), DcnnError> {
+        let Settings { samples, test_every, test_games, .. } = stored.clone();
+        let same = Settings { samples, test_every, test_games, ..self.clone() };
+        if same == *stored { Ok(()) } else { Err(DcnnError::Changed) }
+    }
+}
+
+fn settings_path(directory: &Directory) -> PathBuf {
+    directory.path().join("dcnn.json")
+}
+
+/// A report of training: a line of `log.jsonl`. Error and accuracy are of the records since the line before.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LearningLine {
+    /// The records learned from so far.
+    pub samples: u64,
+    /// The seconds of learning so far, test plays and interruptions left out.
+    pub seconds: f64,
+    /// Records in each second, since the line before.
+    pub samples_per_second: f64,
+    /// The learning rate.
+    pub rate: f32,
+    /// The mean loss on the records that were learned from, before learning from them: cross entropy for policies, half the squared error in units
+    /// of 1024 points for values.
+    pub error: f64,
+    /// The share of their moves that the network gave; none for values.
+    pub accuracy: Option<f64>,
+    /// The mean loss on records that are never learned from.
+    pub held_out_error: Option<f64>,
+    /// The share of their moves that the network gives.
+    pub held_out_accuracy: Option<f64>,
+}
+
+/// Test plays: a line of `eval.jsonl`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TestLine {
+    /// The records learned from before.
+    pub samples: u64,
+    /// What came out, in the form of `eval --json`.
+    #[serde(flatten)]
+    pub report: EvalReport,
+}
+
+/// Why a network cannot be taught.
+#[derive(Debug, thiserror::Error)]
+pub enum DcnnError {
+    /// No such network.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// No such tuples, or no room for them.
+    #[error("`{name}` is no network to teach: {problem}")]
+    Tuples {
+        /// What was asked for.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A setting out of range.
+    #[error("`{key}` should be {right}")]
+    Setting {
+        /// The setting.
+        key: &'static str,
+        /// What would be right.
+        right: &'static str,
+    },
+    /// The records cannot be read.
+    #[error(transparent)]
+    Records(#[from] RecordError),
+    /// A file of the run cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A log cannot be read or written.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The directory cannot be used.
+    #[error("{}: {source}", path.display())]
+    Directory {
+        /// The directory, or a file in it.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The settings are damaged.
+    #[error("{}: {source}", path.display())]
+    Settings {
+        /// Their file.
+        path: PathBuf,
+        /// What is wrong with them.
+        source: serde_json::Error,
+    },
+    /// There is a run already.
+    #[error("{} holds a run already", .0.display())]
+    Exists(PathBuf),
+    /// Another process is at it.
+    #[error("another process trains in {}", .0.display())]
+    Busy(PathBuf),
+    /// There is nothing to resume.
+    #[error("{} holds no run", .0.display())]
+    NoRun(PathBuf),
+    /// Settings that a resumed run cannot change.
+    #[error("a resumed run learns as it did before: only samples, test_every and test_games can change")]
+    Changed,
+    /// A checkpoint without the number of records.
+    #[error("{} does not say how many records it has learned from", .0.display())]
+    Checkpoint(PathBuf),
+}
+
+/// How often a policy network gives the moves of records: of so many from all over a directory, or from one file.
+///
+/// # Errors
+/// When it is no policy network, or the records cannot be read.
+pub fn accuracy(net: Net, records: &Path, samples: u64, threads: usize) -> Result<Step, DcnnError> {
+    let mut trainer = Trainer::<CrossEntropy>::new(net, threads)?;
+    let mut records = Shuffled::new(shards(records)?, Settings::default().buffer, 0);
+    let mut sample = || -> Result<_, DcnnError> {
+        let record = records.draw()?;
+        Ok(Sample { board: record.state.board(), target: record.action })
+    };
+    let samples: Vec<_> = (0..samples).map(|_| sample()).collect::<Result<_, _>>()?;
+    Ok(trainer.test(&samples))
+}

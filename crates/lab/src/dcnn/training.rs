@@ -1,0 +1,332 @@
+//! A run: batches, reports, test plays, checkpoints.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    fs::File,
+    path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::{Duration, Instant},
+};
+
+use afterstate_game::{GameRng, Rules, Symmetry, game_rng};
+use afterstate_policy::Step;
+use rand_core::Rng;
+
+use super::{DcnnError, LearningLine, Settings, TestLine, learner::Learner};
+use crate::{
+    evaluate::{self, Games, evaluate_players},
+    log::JsonLines,
+    records::{Record, Shuffled, shards},
+    run::{Directory, RunError},
+    stats::{EvalReport, GameResult, Summary},
+};
+
+/// The records between two lines of the log.
+const LOG_EVERY: u64 = 50_000;
+
+/// The time between two checkpoints.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
+
+/// The records that the network is tested on without learning from them.
+const HELD_OUT: usize = 10_000;
+
+/// One shard of so many is held out.
+const HELD_OUT_SHARE: usize = 50;
+
+/// What a watcher is told.
+pub enum Event<'a> {
+    /// Learning goes on: so many records of how many.
+    Learning(u64, u64),
+    /// A line was added to the log.
+    Logged(&'a LearningLine),
+    /// A test game ended.
+    Game(&'a GameResult),
+    /// Test plays were added to `eval.jsonl`.
+    Tested(&'a TestLine),
+}
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// Whether all records have been learned from; otherwise it was stopped, and can be resumed.
+    pub finished: bool,
+    /// The records learned from.
+    pub samples: u64,
+    /// The last test plays, if there were any.
+    pub test: Option<TestLine>,
+}
+
+/// A run that is ready to go.
+pub struct Training {
+    directory: Directory,
+    settings: Settings,
+    threads: usize,
+    learner: Learner,
+    records: Shuffled,
+    held_out: Vec<Record>,
+    symmetries: GameRng,
+    samples: u64,
+    seconds: f64,
+    log: JsonLines<LearningLine>,
+    tests: JsonLines<TestLine>,
+    last_test: Option<TestLine>,
+    _lock: File,
+}
+
+impl Training {
+    /// Prepares a new run.
+    ///
+    /// # Errors
+    /// When the directory holds a run or cannot be used, or the records cannot be read.
+    pub fn start(directory: Directory, settings: Settings, threads: usize) -> Result<Self, DcnnError> {
+        if Settings::stored(&directory)?.is_some() || directory.holds_run() {
+            return Err(DcnnError::Exists(directory.path().into()));
+        }
+        let settings = Settings { shards: shards(&settings.records)?.len(), ..settings };
+        settings.check()?;
+        let lock = lock(&directory)?;
+        let learner = Learner::new(&settings, threads)?;
+        settings.store(&directory)?;
+        Training::prepare(directory, settings, threads, learner, (0, 0.0), lock)
+    }
+
+    /// Prepares to go on with a run; only the number of records and the test plays may have changed.
+    ///
+    /// # Errors
+    /// When there is no run, something else has changed, or a file cannot be read.
+    pub fn resume(directory: Directory, settings: Settings, threads: usize) -> Result<Self, DcnnError> {
+        let stored = Settings::stored(&directory)?;
+        let stored = stored.ok_or_else(|| DcnnError::NoRun(directory.path().into()))?;
+        settings.check_unchanged(&stored)?;
+        settings.check()?;
+        let lock = lock(&directory)?;
+        let checkpoint = directory.checkpoint();
+        settings.store(&directory)?;
+        if !checkpoint.exists() {
+            let learner = Learner::new(&settings, threads)?;
+            return Training::prepare(directory, settings, threads, learner, (0, 0.0), lock);
+        }
+        let (learner, extra) = Learner::load(&settings, &checkpoint, threads)?;
+        let samples = extra.get("samples").and_then(|text| text.parse().ok());
+        let seconds = extra.get("seconds").and_then(|text| text.parse().ok());
+        let done = samples.zip(seconds).ok_or(DcnnError::Checkpoint(checkpoint))?;
+        Training::prepare(directory, settings, threads, learner, done, lock)
+    }
+
+    fn prepare(
+        directory: Directory,
+        settings: Settings,
+        threads: usize,
+        learner: Learner,
+        (samples, seconds): (u64, f64),
+        lock: File,
+    ) -> Result<Self, DcnnError> {
+        let mut all: Vec<PathBuf> = shards(&settings.records)?;
+        all.truncate(settings.shards);
+        let apart = if all.len() > 1 { all.len().div_ceil(HELD_OUT_SHARE) } else { 0 };
+        let held_out = draw_some(all.split_off(all.len() - apart))?;
+        let mut records = Shuffled::new(all, settings.buffer, settings.seed);
+        let mut symmetries = game_rng(settings.seed, 2);
+        for _ in 0..samples {
+            records.draw()?;
+            symmetries.next_u64();
+        }
+        let (log, _) = JsonLines::resume(&directory.log(), |line: &LearningLine| line.samples <= samples)?;
+        let (tests, before) =
+            JsonLines::resume(&directory.evaluations(), |line: &TestLine| line.samples <= samples)?;
+        Ok(Training {
+            directory,
+            settings,
+            threads,
+            learner,
+            records,
+            held_out,
+            symmetries,
+            samples,
+            seconds,
+            log,
+            tests,
+            last_test: before.into_iter().last(),
+            _lock: lock,
+        })
+    }
+
+    /// The records learned from so far.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Learns until all records have been seen or `stop` is set, and saves.
+    ///
+    /// # Errors
+    /// When records cannot be read or files cannot be written; the last checkpoint is then still there.
+    pub fn train(
+        mut self,
+        stop: &AtomicBool,
+        mut watch: impl FnMut(Event<'_>),
+    ) -> Result<Outcome, DcnnError> {
+        if self.is_at_test() {
+            // Unless it has been made: games that were interrupted are played again.
+            self.test(stop, &mut watch)?;
+        }
+        let (mut since, mut saved) = (Since::new(self.seconds), Instant::now());
+        while self.samples < self.settings.samples && !stop.load(Relaxed) {
+            let begin = Instant::now();
+            let step = self.step()?;
+            self.seconds += begin.elapsed().as_secs_f64();
+            since.step.add(step);
+            let is_last = self.samples == self.settings.samples;
+            watch(Event::Learning(self.samples, self.settings.samples));
+            if self.has_passed(LOG_EVERY, step.samples) || is_last {
+                let line = self.report(&since);
+                since = Since::new(self.seconds);
+                self.log.append(&line)?;
+                watch(Event::Logged(&line));
+                if saved.elapsed() > CHECKPOINT_EVERY {
+                    self.save()?;
+                    saved = Instant::now();
+                }
+            }
+            let every = self.settings.test_every;
+            if every > 0 && (self.has_passed(every, step.samples) || is_last) {
+                // Before the games, so that they need not be played again with other weights.
+                self.save()?;
+                self.test(stop, &mut watch)?;
+            }
+        }
+        self.save()?;
+        let finished = self.samples >= self.settings.samples;
+        Ok(Outcome { finished, samples: self.samples, test: self.last_test })
+    }
+
+    /// Learns from the next batch.
+    fn step(&mut self) -> Result<Step, DcnnError> {
+        let left = self.settings.samples - self.samples;
+        let mut batch = Vec::with_capacity(self.settings.batch);
+        for _ in 0..left.min(self.settings.batch as u64) {
+            let record = self.records.draw()?;
+            let symmetry = Symmetry::ALL[(self.symmetries.next_u64() >> 61) as usize];
+            batch.push(if self.settings.augment { image(record, symmetry) } else { record });
+        }
+        let rate = self.rate();
+        self.samples += batch.len() as u64;
+        Ok(self.learner.step(&batch, rate))
+    }
+
+    /// The learning rate now.
+    fn rate(&self) -> f32 {
+        let Settings { rate, final_rate, samples, .. } = self.settings;
+        rate * (final_rate / rate).powf((self.samples as f64 / samples as f64) as f32)
+    }
+
+    /// Whether a multiple of so many records lies within the last ones.
+    fn has_passed(&self, every: u64, last: u64) -> bool {
+        self.samples / every > (self.samples - last) / every
+    }
+
+    /// Whether the run stands where a test is due, having been stopped there.
+    fn is_at_test(&self) -> bool {
+        let (every, samples) = (self.settings.test_every, self.samples);
+        every > 0 && samples > 0 && (samples.is_multiple_of(every) || samples == self.settings.samples)
+    }
+
+    fn report(&mut self, since: &Since) -> LearningLine {
+        let held_out = (!self.held_out.is_empty()).then(|| self.learner.test(&self.held_out));
+        let gives_moves = self.learner.gives_moves();
+        let accuracy = |step: &Step| gives_moves.then(|| step.accuracy());
+        LearningLine {
+            samples: self.samples,
+            seconds: self.seconds,
+            samples_per_second: since.step.samples as f64 / (self.seconds - since.seconds),
+            rate: self.rate(),
+            error: since.step.error(),
+            accuracy: accuracy(&since.step),
+            held_out_error: held_out.as_ref().map(Step::error),
+            held_out_accuracy: held_out.as_ref().and_then(accuracy),
+        }
+    }
+
+    /// Test plays; none when they are stopped.
+    fn test(&mut self, stop: &AtomicBool, watch: &mut impl FnMut(Event<'_>)) -> Result<(), DcnnError> {
+        if self.last_test.as_ref().is_some_and(|line| line.samples == self.samples) {
+            return Ok(());
+        }
+        let (begin, count) = (Instant::now(), self.settings.test_games);
+        let games = Games { rules: Rules::default(), seed: evaluate::SEED, count };
+        let player = || self.learner.player();
+        let ended = |results: &[GameResult]| {
+            results.iter().for_each(|result| watch(Event::Game(result)));
+            !stop.load(Relaxed)
+        };
+        let outcome = evaluate_players(games, &HashSet::new(), self.threads, player, ended);
+        let Some(summary) = outcome.and_then(|outcome| Summary::of(4, &outcome.results)) else {
+            return Ok(());
+        };
+        let model = self.directory.path().to_string_lossy();
+        let seconds = begin.elapsed().as_secs_f64();
+        let report = EvalReport::new(&model, &self.learner.play_name(), games.seed, &summary, seconds);
+        let line = TestLine { samples: self.samples, report };
+        self.tests.append(&line)?;
+        watch(Event::Tested(&line));
+        self.last_test = Some(line);
+        Ok(())
+    }
+
+    /// Writes the checkpoint and the model.
+    fn save(&self) -> Result<(), DcnnError> {
+        let settings = serde_json::to_string(&self.settings);
+        let settings =
+            settings.map_err(|source| DcnnError::Settings { path: self.directory.path().into(), source })?;
+        let mut extra = BTreeMap::from([
+            ("samples".to_string(), self.samples.to_string()),
+            ("settings".to_string(), settings),
+        ]);
+        self.learner.save_model(&self.directory.model(), &extra)?;
+        extra.insert("seconds".into(), self.seconds.to_string());
+        Ok(self.learner.save(&self.directory.checkpoint(), &extra)?)
+    }
+}
+
+/// What has happened since the last line of the log.
+struct Since {
+    step: Step,
+    /// The seconds of learning before.
+    seconds: f64,
+}
+
+impl Since {
+    fn new(seconds: f64) -> Self {
+        Since { step: Step::default(), seconds }
+    }
+}
+
+fn lock(directory: &Directory) -> Result<File, DcnnError> {
+    directory.lock().map_err(|error| match error {
+        RunError::Directory { path, source } => DcnnError::Directory { path, source },
+        _ => DcnnError::Busy(directory.path().into()),
+    })
+}
+
+/// A few records from all over these shards, always the same.
+fn draw_some(shards: Vec<PathBuf>) -> Result<Vec<Record>, DcnnError> {
+    if shards.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut records = Shuffled::new(shards, 10 * HELD_OUT, 0);
+    Ok((0..HELD_OUT).map(|_| records.draw()).collect::<Result<_, _>>()?)
+}
+
+/// A record seen through a symmetry.
+fn image(record: Record, symmetry: Symmetry) -> Record {
+    Record {
+        state: record.state.image(symmetry),
+        action: symmetry.image(record.action),
+        spawn_cell: symmetry.cell::<4>(record.spawn_cell.into()) as u8,
+        ..record
+    }
+}

@@ -1,0 +1,58 @@
+//! An n-tuple network taught by records (kondo-2019, section 6): V(s') moves towards the score from s' to the end of the game.
+//! The paper does not say how far; here it is a tenth of the error, shared among the weights, as by TD(0) with α = 0.1.
+
+use std::{collections::BTreeMap, path::Path, sync::atomic::Ordering::Relaxed};
+
+use afterstate_game::Afterstate;
+use afterstate_network::{
+    Features, Level, Network, NetworkSpec, Tuples,
+    file::{FileError, ModelInfo, safetensors::TensorFile},
+};
+
+use super::DcnnError;
+
+const ALPHA: f32 = 0.1;
+
+/// A network and how it learns.
+pub(super) struct TupleLearner {
+    pub(super) network: Network,
+    level: Level,
+}
+
+impl TupleLearner {
+    /// An empty network with the tuples of this name.
+    pub(super) fn new(name: &str) -> Result<Self, DcnnError> {
+        let wrong = |problem: String| DcnnError::Tuples { name: name.into(), problem };
+        let tuples = Tuples::named(name).map_err(|error| wrong(error.to_string()))?;
+        let network = Network::new(NetworkSpec { tuples, ..NetworkSpec::default() });
+        Ok(TupleLearner { network: network.map_err(|error| wrong(error.to_string()))?, level: Level::best() })
+    }
+
+    /// Takes the weights of a checkpoint, and gives its other metadata.
+    pub(super) fn fill(&self, path: &Path) -> Result<BTreeMap<String, String>, FileError> {
+        let file = TensorFile::open(path)?;
+        self.network.fill(&file)?;
+        Ok(ModelInfo::of(&file)?.extra)
+    }
+
+    /// The error of an afterstate's value.
+    pub(super) fn error(&self, afterstate: Afterstate<4>, target: f32) -> f32 {
+        target - self.network.value(afterstate)
+    }
+
+    /// Moves the value of an afterstate towards its target, and gives the error that it had.
+    pub(super) fn learn(&self, afterstate: Afterstate<4>, target: f32) -> f32 {
+        let (view, board) = (self.network.view(), afterstate.board().bytes());
+        let (positions, value) = view.positions_at(self.level, &board);
+        let features = Features { set: view.set_of(&board), positions: &positions };
+        let (weights, mut count) = (self.network.weights(), 0);
+        view.for_each_position(features, |_| count += 1);
+        let error = target - value;
+        let step = ALPHA * error / count as f32;
+        view.for_each_position(features, |position| {
+            let weight = f32::from_bits(weights[position].load(Relaxed)) + step;
+            weights[position].store(weight.to_bits(), Relaxed);
+        });
+        error
+    }
+}

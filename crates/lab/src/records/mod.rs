@@ -1,0 +1,114 @@
+//! Play records: every move of the games of a strong player, as Parquet, for networks to learn from (kondo-2019,
+//! section 4.2).
+//!
+//! A directory of records holds shards, `games-00000000.parquet` and so on, each with some whole games and, in its
+//! metadata, who played them. A shard is written whole or not at all.
+
+mod play;
+mod shard;
+mod shuffle;
+mod verify;
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use afterstate_game::{Move, State};
+use afterstate_network::file::FileError;
+use parquet::errors::ParquetError;
+
+pub use play::{GAMES_PER_SHARD, Recorder};
+pub use shard::{About, Reader, ShardInfo};
+pub use shuffle::Shuffled;
+pub use verify::{Verified, verify};
+
+/// A move of a game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// The number of the game.
+    pub game: u64,
+    /// The number of the move in the game, from 0.
+    pub ply: u32,
+    /// The state that it was made on.
+    pub state: State<4>,
+    /// The move.
+    pub action: Move,
+    /// What it earned.
+    pub reward: u32,
+    /// The cell where the new tile appeared, row-major from 0.
+    pub spawn_cell: u8,
+    /// The exponent of the new tile: 1 or 2.
+    pub spawn_exponent: u8,
+    /// The score from this move to the end of the game, its own reward included.
+    pub score_to_end: u32,
+}
+
+/// Why records cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The directory cannot be read or made.
+    #[error("{}: {source}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is nothing to read.
+    #[error("{} holds no play records, which are files named games-….parquet", .0.display())]
+    Empty(PathBuf),
+    /// A shard that cannot be written.
+    #[error(transparent)]
+    Write(#[from] FileError),
+    /// A shard that cannot be read.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// The shard.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: ParquetError,
+    },
+    /// A record that breaks the rules.
+    #[error("{}: game {game}, ply {ply}: {problem}", path.display())]
+    Wrong {
+        /// The shard.
+        path: PathBuf,
+        /// The number of the game.
+        game: u64,
+        /// The number of the move.
+        ply: u32,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A shard without our metadata.
+    #[error("{} has no metadata of play records", .0.display())]
+    NoMetadata(PathBuf),
+    /// A shard of other games than those to be recorded.
+    #[error("{} holds games of {found}, not of {wanted}", path.display())]
+    Other {
+        /// The shard.
+        path: PathBuf,
+        /// Whose games it holds.
+        found: String,
+        /// Whose games were to be recorded.
+        wanted: String,
+    },
+}
+
+/// The shards of a directory, by the numbers of their games; a file is a shard of its own.
+///
+/// # Errors
+/// When there are none, or the directory cannot be read.
+pub fn shards(path: &Path) -> Result<Vec<PathBuf>, RecordError> {
+    if path.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let wrong = |source| RecordError::Directory { path: path.to_owned(), source };
+    let entries = fs::read_dir(path).map_err(wrong)?.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+    let is_shard = |name: &str| name.starts_with("games-") && name.ends_with(".parquet");
+    let names = entries.iter().filter(|entry| entry.file_name().to_str().is_some_and(is_shard));
+    let mut shards: Vec<_> = names.map(fs::DirEntry::path).collect();
+    shards.sort();
+    if shards.is_empty() { Err(RecordError::Empty(path.to_owned())) } else { Ok(shards) }
+}

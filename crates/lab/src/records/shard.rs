@@ -1,0 +1,313 @@
+//! One Parquet file: whole games, a row for each move.
+
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    vec,
+};
+
+use afterstate_game::{Board, Move, Rules, State};
+use afterstate_network::file::atomic::write_atomically;
+use parquet::{
+    basic::Compression,
+    column::reader::{ColumnReader, ColumnReaderImpl},
+    data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type},
+    errors::ParquetError,
+    file::{
+        metadata::KeyValue,
+        properties::WriterProperties,
+        reader::{FileReader, SerializedFileReader},
+        writer::{SerializedFileWriter, SerializedRowGroupWriter},
+    },
+    schema::parser::parse_message_type,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{Record, RecordError};
+
+const SCHEMA: &str = "message record {
+    required int64 game;
+    required int32 ply;
+    required binary board (STRING);
+    required int32 move (INTEGER(8, true));
+    required int32 reward;
+    required int32 spawn_cell (INTEGER(8, true));
+    required int32 spawn_tile (INTEGER(8, true));
+    required int32 score_to_end;
+}";
+
+/// The key of our metadata.
+const METADATA: &str = "afterstate";
+
+/// How many rows are read at a time.
+const CHUNK: usize = 1 << 14;
+
+/// Who played.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct About {
+    /// What the user called the model.
+    pub model: String,
+    /// The checksum of the header of the model's file.
+    pub checksum: String,
+    /// The search.
+    pub search: String,
+    /// The seed of the games.
+    pub seed: u64,
+    /// The probability of a 4.
+    pub four: f64,
+    /// The number of tiles at the start.
+    pub start_tiles: u32,
+    /// The version of the program.
+    pub version: String,
+}
+
+impl About {
+    /// The rules.
+    pub fn rules(&self) -> Rules {
+        Rules { four: self.four, start_tiles: self.start_tiles }
+    }
+
+    /// Whether the same games come of both, however the model's file is called.
+    pub(super) fn plays_like(&self, other: &About) -> bool {
+        let renamed = About { model: other.model.clone(), version: other.version.clone(), ..self.clone() };
+        renamed == *other
+    }
+
+    pub(super) fn describe(&self) -> String {
+        let About { model, checksum, search, seed, .. } = self;
+        format!("{model} (checksum {checksum}) with {search} and seed {seed}")
+    }
+}
+
+/// Which games a shard holds, and who played them.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ShardInfo {
+    /// Who played.
+    #[serde(flatten)]
+    pub about: About,
+    /// The number of the first game.
+    pub first_game: u64,
+    /// The number of games.
+    pub games: u64,
+}
+
+/// Writes a shard, whole or not at all.
+pub(super) fn write(path: &Path, info: &ShardInfo, records: &[Record]) -> Result<(), RecordError> {
+    let write = |file: &mut io::BufWriter<File>| -> Result<(), io::Error> {
+        let metadata = KeyValue::new(METADATA.into(), serde_json::to_string(info)?);
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_created_by(format!("afterstate {}", info.about.version))
+            .set_key_value_metadata(Some(vec![metadata]));
+        write_rows(file, properties.build(), records).map_err(io::Error::other)
+    };
+    Ok(write_atomically(path, write)?)
+}
+
+fn write_rows(
+    file: &mut io::BufWriter<File>,
+    properties: WriterProperties,
+    records: &[Record],
+) -> Result<(), ParquetError> {
+    let schema = Arc::new(parse_message_type(SCHEMA)?);
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
+    let mut group = writer.next_row_group()?;
+    column::<Int64Type, _>(&mut group, records, |r| r.game as i64)?;
+    column::<Int32Type, _>(&mut group, records, |r| r.ply as i32)?;
+    column::<ByteArrayType, _>(&mut group, records, |r| ByteArray::from(text(&r.state.board())))?;
+    column::<Int32Type, _>(&mut group, records, |r| r.action as i32)?;
+    column::<Int32Type, _>(&mut group, records, |r| r.reward as i32)?;
+    column::<Int32Type, _>(&mut group, records, |r| i32::from(r.spawn_cell))?;
+    column::<Int32Type, _>(&mut group, records, |r| 1 << r.spawn_exponent)?;
+    column::<Int32Type, _>(&mut group, records, |r| r.score_to_end as i32)?;
+    group.close()?;
+    writer.close().map(|_| ())
+}
+
+fn column<T: DataType, W: io::Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    records: &[Record],
+    value: impl Fn(&Record) -> T::T,
+) -> Result<(), ParquetError> {
+    let values: Vec<T::T> = records.iter().map(value).collect();
+    let missing = || ParquetError::General("more columns than the schema has".into());
+    let mut column = group.next_column()?.ok_or_else(missing)?;
+    column.typed::<T>().write_batch(&values, None, None)?;
+    column.close()
+}
+
+/// A board as sixteen characters.
+fn text(board: &Board<4>) -> Vec<u8> {
+    board.exponents().map(|exponent| b"0123456789abcdefgh"[usize::from(exponent)]).collect()
+}
+
+fn parse(text: &[u8]) -> Option<Board<4>> {
+    let mut exponents = [0; 16];
+    if text.len() != exponents.len() {
+        return None;
+    }
+    for (exponent, &character) in exponents.iter_mut().zip(text) {
+        *exponent = char::from(character).to_digit(18)? as u8;
+    }
+    Board::from_exponents(&exponents).ok()
+}
+
+/// Reads a shard from front to back, some rows at a time.
+pub struct Reader {
+    path: PathBuf,
+    info: ShardInfo,
+    file: SerializedFileReader<File>,
+    next_group: usize,
+    columns: Option<Columns>,
+    rows: vec::IntoIter<Record>,
+}
+
+struct Columns {
+    game: ColumnReaderImpl<Int64Type>,
+    board: ColumnReaderImpl<ByteArrayType>,
+    /// ply, move, reward, spawn_cell, spawn_tile, score_to_end.
+    numbers: [ColumnReaderImpl<Int32Type>; 6],
+}
+
+impl Reader {
+    /// Opens a shard.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no shard of ours.
+    pub fn open(path: &Path) -> Result<Self, RecordError> {
+        let read = |source| RecordError::Read { path: path.to_owned(), source };
+        let file = File::open(path).map_err(|error| read(ParquetError::from(error)))?;
+        let file = SerializedFileReader::new(file).map_err(read)?;
+        let schema = Arc::new(parse_message_type(SCHEMA).map_err(read)?);
+        let metadata = file.metadata().file_metadata();
+        let entries = metadata.key_value_metadata().into_iter().flatten();
+        let value = entries.filter(|entry| entry.key == METADATA).find_map(|entry| entry.value.as_deref());
+        let info = value.and_then(|text| serde_json::from_str(text).ok());
+        let info = info.ok_or_else(|| RecordError::NoMetadata(path.to_owned()))?;
+        if metadata.schema() != &*schema {
+            return Err(RecordError::NoMetadata(path.to_owned()));
+        }
+        Ok(Reader {
+            path: path.to_owned(),
+            info,
+            file,
+            next_group: 0,
+            columns: None,
+            rows: vec![].into_iter(),
+        })
+    }
+
+    /// Which games it holds.
+    pub fn info(&self) -> &ShardInfo {
+        &self.info
+    }
+
+    /// The next rows; none at the end.
+    fn chunk(&mut self) -> Result<Vec<Record>, RecordError> {
+        let path = self.path.clone();
+        let read = |source| RecordError::Read { path: path.clone(), source };
+        loop {
+            if let Some(columns) = &mut self.columns {
+                let rows = columns.chunk().map_err(read)?;
+                if !rows.is_empty() {
+                    return rows.into_iter().map(|row| row.check(&path)).collect();
+                }
+            }
+            if self.next_group == self.file.num_row_groups() {
+                return Ok(Vec::new());
+            }
+            self.columns = Some(Columns::open(&self.file, self.next_group).map_err(read)?);
+            self.next_group += 1;
+        }
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<Record, RecordError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rows.len() == 0 {
+            match self.chunk() {
+                Ok(rows) => self.rows = rows.into_iter(),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        self.rows.next().map(Ok)
+    }
+}
+
+/// A row as it stands in the file.
+struct Row {
+    game: i64,
+    board: ByteArray,
+    numbers: [i32; 6],
+}
+
+impl Columns {
+    fn open(file: &SerializedFileReader<File>, group: usize) -> Result<Self, ParquetError> {
+        fn typed<T: DataType>(column: ColumnReader) -> Result<ColumnReaderImpl<T>, ParquetError> {
+            let other = || ParquetError::General("a column of another type than the schema says".into());
+            T::get_column_reader(column).ok_or_else(other)
+        }
+        let group = file.get_row_group(group)?;
+        let number = |i| group.get_column_reader(i).and_then(typed);
+        Ok(Columns {
+            game: typed(group.get_column_reader(0)?)?,
+            board: typed(group.get_column_reader(2)?)?,
+            numbers: [number(1)?, number(3)?, number(4)?, number(5)?, number(6)?, number(7)?],
+        })
+    }
+
+    fn chunk(&mut self) -> Result<Vec<Row>, ParquetError> {
+        fn read<T: DataType>(column: &mut ColumnReaderImpl<T>) -> Result<Vec<T::T>, ParquetError> {
+            let mut values = Vec::with_capacity(CHUNK);
+            column.read_records(CHUNK, None, None, &mut values)?;
+            Ok(values)
+        }
+        let (games, boards) = (read(&mut self.game)?, read(&mut self.board)?);
+        let mut numbers = Vec::new();
+        for column in &mut self.numbers {
+            numbers.push(read(column)?);
+        }
+        if boards.len() != games.len() || numbers.iter().any(|column| column.len() != games.len()) {
+            return Err(ParquetError::General("columns of different lengths".into()));
+        }
+        let row = |(i, (game, board))| Row { game, board, numbers: std::array::from_fn(|c| numbers[c][i]) };
+        Ok(games.into_iter().zip(boards).enumerate().map(row).collect())
+    }
+}
+
+impl Row {
+    /// Checks that each number is one that can be.
+    fn check(self, path: &Path) -> Result<Record, RecordError> {
+        let [ply, action, reward, spawn_cell, spawn_tile, score_to_end] = self.numbers;
+        let record = || -> Result<Record, String> {
+            let board = parse(self.board.data());
+            let text = || String::from_utf8_lossy(self.board.data()).into_owned();
+            let number = |name: &str, n: i32| u32::try_from(n).map_err(|_| format!("{name} is {n}"));
+            let cell = u8::try_from(spawn_cell).ok().filter(|cell| *cell < 16);
+            let tile = [1, 2].into_iter().find(|exponent| 1 << exponent == spawn_tile);
+            Ok(Record {
+                game: self.game as u64,
+                ply: number("ply", ply)?,
+                state: State::new(board.ok_or_else(|| format!("`{}` is no board", text()))?),
+                action: *Move::ALL
+                    .get(action as usize)
+                    .ok_or_else(|| format!("move {action}, not 0 to 3"))?,
+                reward: number("reward", reward)?,
+                spawn_cell: cell.ok_or_else(|| format!("spawn_cell {spawn_cell}, not 0 to 15"))?,
+                spawn_exponent: tile.ok_or_else(|| format!("spawn_tile {spawn_tile}, not 2 or 4"))?,
+                score_to_end: number("score_to_end", score_to_end)?,
+            })
+        };
+        let wrong = |problem| RecordError::Wrong {
+            path: path.to_owned(),
+            game: self.game as u64,
+            ply: ply as u32,
+            problem,
+        };
+        record().map_err(wrong)
+    }
+}

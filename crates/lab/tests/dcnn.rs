@@ -1,0 +1,114 @@
+//! Networks taught by records: runs that are resumed exactly, and networks that learn.
+
+use std::{
+    fs,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
+
+use afterstate_game::{Move, Rules, State};
+use afterstate_lab::{
+    dcnn::{DcnnError, Event, LearningLine, Settings, Taught, Training, accuracy},
+    log::JsonLines,
+    model::LoadedNet,
+    records::{About, GAMES_PER_SHARD, Recorder},
+    run::Directory,
+};
+use afterstate_search::{Advice, Player};
+
+/// Moves down if it can, else left, right or up.
+struct Downwards;
+
+impl Player<4> for Downwards {
+    fn advise(&mut self, state: State<4>) -> Advice {
+        let legal = state.legal_moves();
+        let worth = [0.0, 1.0, 3.0, 2.0];
+        let values = Move::ALL.map(|a| legal.contains(a).then(|| worth[a as usize]));
+        Advice { values, plies: 1, evaluated: 0, time: Default::default() }
+    }
+}
+
+fn record(directory: &Path) {
+    let Rules { four, start_tiles } = Rules::default();
+    let [model, checksum, search, version] = ["downwards", "0", "1ply", "0"].map(str::to_owned);
+    let about = About { model, checksum, search, seed: 3, four, start_tiles, version };
+    let recorder = Recorder { directory, about, games: 3 * GAMES_PER_SHARD, threads: 2 };
+    assert!(recorder.record(|| Downwards, |_, _| true).unwrap());
+}
+
+fn settings(records: &Path, network: Taught) -> Settings {
+    Settings {
+        records: records.into(),
+        network,
+        samples: 20_000,
+        batch: 100,
+        rate: 0.003,
+        final_rate: 0.001,
+        augment: false,
+        buffer: 2000,
+        test_every: 10_000,
+        test_games: 3,
+        ..Settings::default()
+    }
+}
+
+fn run(directory: &Path, settings: Settings, threads: usize) {
+    let training = Training::start(Directory::new(directory), settings, threads).unwrap();
+    assert!(training.train(&AtomicBool::new(false), |_| ()).unwrap().finished);
+}
+
+#[test]
+fn a_policy_learns_the_moves_of_the_records_and_resumes_exactly() {
+    let folder = tempfile::tempdir().unwrap();
+    let [records, whole, halves] = ["records", "whole", "halves"].map(|name| folder.path().join(name));
+    record(&records);
+    let settings = Settings { augment: true, ..settings(&records, Taught::Dcnn { layers: 2, channels: 16 }) };
+    run(&whole, settings.clone(), 2);
+
+    let (directory, stop) = (Directory::new(&halves), AtomicBool::new(false));
+    let training = Training::start(directory.clone(), settings.clone(), 1).unwrap();
+    let watch = |event: Event<'_>| stop.store(matches!(event, Event::Learning(7000.., _)), Relaxed);
+    assert!(!training.train(&stop, watch).unwrap().finished);
+    assert!(matches!(Training::start(directory.clone(), settings.clone(), 1), Err(DcnnError::Exists(_))));
+    let stored = Settings::stored(&directory).unwrap().unwrap();
+    let other = Settings { seed: 2, ..stored.clone() };
+    assert!(matches!(Training::resume(directory.clone(), other, 1), Err(DcnnError::Changed)));
+    let training = Training::resume(directory.clone(), stored, 1).unwrap();
+    assert_eq!(training.samples(), 7000);
+    let outcome = training.train(&AtomicBool::new(false), |_| ()).unwrap();
+    assert!(outcome.finished && outcome.test.is_some_and(|test| test.report.games == 3));
+
+    let model = |directory: &Path| fs::read(Directory::new(directory).model()).unwrap();
+    assert!(model(&whole) == model(&halves), "the model is the same, byte for byte");
+}
+
+#[test]
+fn what_was_learned_is_seen_on_records_held_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (records, directory) = (folder.path().join("records"), folder.path().join("run"));
+    record(&records);
+    run(&directory, settings(&records, Taught::Dcnn { layers: 2, channels: 16 }), 2);
+    let log = JsonLines::<LearningLine>::read(&Directory::new(&directory).log()).unwrap();
+    let held_out = log.last().unwrap().held_out_accuracy.unwrap();
+    assert!(held_out > 0.7, "{held_out}");
+    let net = LoadedNet::open(&directory).unwrap().unwrap().net;
+    let step = accuracy(net, &records, 1000, 1).unwrap();
+    assert!(step.accuracy() > 0.7, "{}", step.accuracy());
+}
+
+#[test]
+fn an_n_tuple_network_learns_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let records = folder.path().join("records");
+    record(&records);
+    let error_after = |samples: u64| {
+        let directory = folder.path().join(samples.to_string());
+        let settings = settings(&records, Taught::Tuples("2x4".into()));
+        run(&directory, Settings { test_every: 0, samples, ..settings }, 1);
+        let log = JsonLines::<LearningLine>::read(&Directory::new(&directory).log()).unwrap();
+        assert_eq!(log[0].accuracy, None);
+        log[0].held_out_error.unwrap()
+    };
+    let (early, late) = (error_after(100), error_after(20_000));
+    assert!(late < early * 0.75, "{early} {late}");
+}
