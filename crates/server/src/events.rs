@@ -1,15 +1,12 @@
 //! Streams of server-sent events.
 
-use std::{convert::Infallible, future::ready, time::Duration};
+use std::{convert::Infallible, time::Duration};
 
-use axum::{
-    http::{HeaderMap, header::ACCEPT},
-    response::{
-        IntoResponse, Response, Sse,
-        sse::{Event, KeepAlive},
-    },
+use axum::response::{
+    IntoResponse, Response, Sse,
+    sse::{Event, KeepAlive},
 };
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{Stream, StreamExt};
 use serde::Serialize;
 use serde_json::json;
 
@@ -40,19 +37,6 @@ pub(crate) fn event(name: &str, value: &impl Serialize) -> Event {
 }
 
 /// Tells of an error when the answer has begun.
-pub(crate) fn refused(error: &ApiError) -> Event {
-    event("refused", &json!({ "error": error.error, "hint": error.hint }))
-}
-
-/// An answer; for the event sources of pages, which see no status, an error is an event.
-pub(crate) fn or_refused(headers: &HeaderMap, answer: Answer<Response>) -> Response {
-    let is_source = headers.get(ACCEPT).is_some_and(|accept| accept == "text/event-stream");
-    match answer {
-        Ok(response) => response,
-        Err(error) if is_source => {
-            let event = Ok::<_, Infallible>(refused(&error));
-            Sse::new(stream::once(ready(event))).into_response()
-        }
-        Err(error) => error.into_response(),
-    }
+pub(crate) fn error(error: &ApiError) -> Event {
+    event("error", &json!({ "error": error.error, "hint": error.hint }))
 }

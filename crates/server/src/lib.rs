@@ -9,6 +9,7 @@ mod events;
 mod exact;
 mod extract;
 mod guard;
+mod listener;
 mod models;
 mod openapi;
 mod page;
@@ -32,6 +33,7 @@ use std::{
 use app::{App, Shared};
 use exact::Solutions;
 use guard::Hosts;
+use listener::{Listener, Peer};
 use models::Models;
 use searches::{Limits, Searches};
 use tokio::sync::{Semaphore, watch};
@@ -45,6 +47,9 @@ const TRIES: u16 = 100;
 
 /// How long answers under way are waited for in the end.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// The most connections at once.
+const CONNECTIONS: usize = 1024;
 
 /// How to serve.
 #[derive(Clone, Debug)]
@@ -156,10 +161,12 @@ impl Server {
 
     /// Answers until `stop` is done; then streams end, other answers are finished, and the training is saved.
     async fn answer(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        let listener = tokio::net::TcpListener::from_std(self.listener)?;
+        let listener = Listener::new(tokio::net::TcpListener::from_std(self.listener)?, CONNECTIONS);
         let app = self.app;
-        let service = app::router(app.clone()).into_make_service_with_connect_info::<SocketAddr>();
-        let closing = app.clone();
+        let service = app::router(app.clone()).into_make_service_with_connect_info::<Peer>();
+        let (closing, first) = (app.clone(), app.clone());
+        // The default model is on its way while the browser opens the page; what is wrong with it is said when it is used.
+        tokio::task::spawn_blocking(move || first.models.get(None).is_ok());
         let stop = async move {
             stop.await;
             closing.closing.send_replace(true);
@@ -173,7 +180,11 @@ impl Server {
             served = axum::serve(listener, service).with_graceful_shutdown(stop) => served,
             () = late => Ok(()),
         };
-        app.trainings.close().await;
+        tokio::select! {
+            () = app.trainings.close() => {}
+            // Whoever is told twice does not wait: the training saves itself.
+            _ = tokio::signal::ctrl_c() => {}
+        }
         served
     }
 
@@ -212,19 +223,17 @@ fn token() -> io::Result<String> {
 
 /// Done when the process is told to end.
 async fn signal() {
+    use tokio::signal::ctrl_c;
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
-            return std::future::poll_fn(|context| {
-                if terminate.poll_recv(context).is_ready() {
-                    return std::task::Poll::Ready(());
-                }
-                interrupt.as_mut().poll(context).map(|_| ())
-            })
-            .await;
+            tokio::select! {
+                _ = ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
         }
     }
-    let _ = tokio::signal::ctrl_c().await;
+    let _ = ctrl_c().await;
 }

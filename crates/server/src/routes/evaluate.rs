@@ -3,7 +3,6 @@
 use std::{
     collections::HashSet,
     fs,
-    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -36,6 +35,7 @@ use crate::{
     events::{self, event},
     extract::Parameters,
     guard::Trusted,
+    listener::Peer,
     models::lock,
     runs,
     stream::LARGEST,
@@ -82,7 +82,8 @@ fn labelled(mut line: Value, model: &str, file: &str) -> Value {
 fn kept(directory: &Path, run: &str) -> Vec<Value> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    let is_own = |path: &PathBuf| path.ends_with("log.jsonl") || path.ends_with("eval.jsonl");
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl") && !is_own(path));
     paths.sort();
     let report = |path: &PathBuf| {
         let kept = Kept::read(path)?;
@@ -118,21 +119,11 @@ pub(crate) struct Wanted {
 /// Lets a model play many games, and tells how it goes.
 pub(crate) async fn evaluate(
     State(app): State<App>,
-    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    ConnectInfo(Peer(address)): ConnectInfo<Peer>,
     headers: HeaderMap,
-    wanted: Answer<Parameters<Wanted>>,
-) -> Response {
-    let allowed = wanted.and_then(|Parameters(wanted)| {
-        Trusted::check(&app, address, &headers, wanted.token.as_deref()).map(|_| wanted)
-    });
-    let answer = match allowed {
-        Ok(wanted) => try_evaluate(app, wanted).await,
-        Err(error) => Err(error),
-    };
-    events::or_refused(&headers, answer)
-}
-
-async fn try_evaluate(app: App, wanted: Wanted) -> Answer<Response> {
+    Parameters(wanted): Parameters<Wanted>,
+) -> Answer<Response> {
+    Trusted::check(&app, address, &headers, wanted.token.as_deref())?;
     let Search::Player(search) = app.limits.search(wanted.search.as_deref().or(Some("1ply")))? else {
         return Err(ApiError::bad(
             "exact play is not evaluated by games",

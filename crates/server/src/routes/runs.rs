@@ -117,19 +117,11 @@ struct Live {
 /// What a run writes, as it writes it.
 pub(crate) async fn events(
     State(app): State<App>,
-    name: Answer<Name>,
-    after: Answer<Parameters<After>>,
+    Name(name): Name,
+    Parameters(after): Parameters<After>,
     headers: HeaderMap,
-) -> Response {
-    let answer = || {
-        let (Name(name), Parameters(after)) = (name?, after?);
-        live(&app, &name, &after, &headers)
-    };
-    events::or_refused(&headers, answer())
-}
-
-fn live(app: &App, name: &str, after: &After, headers: &HeaderMap) -> Answer<Response> {
-    let run = find(app, name)?;
+) -> Answer<Response> {
+    let run = find(&app, &name)?;
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()).and_then(numbers);
     let known =
         last.unwrap_or((after.after.unwrap_or_default(), after.after_evaluations.unwrap_or_default()));
@@ -143,7 +135,7 @@ fn live(app: &App, name: &str, after: &After, headers: &HeaderMap) -> Answer<Res
         let news = spawn_blocking(move || lock(&looking).look()).await.unwrap_or_default();
         Some((stream::iter(news), (live, false)))
     });
-    events::respond(app, looks.flatten())
+    events::respond(&app, looks.flatten())
 }
 
 /// The numbers of an event's id.

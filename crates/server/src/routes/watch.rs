@@ -9,7 +9,6 @@ use afterstate_game::{AnyBoard, Move, State as GameState};
 use afterstate_lab::model::Loaded;
 use axum::{
     extract::State,
-    http::HeaderMap,
     response::{Response, sse::Event},
 };
 use futures_util::stream::{self, Stream};
@@ -55,14 +54,8 @@ pub(crate) struct Wanted {
 /// Lets a model play on.
 pub(crate) async fn watch(
     State(app): State<App>,
-    headers: HeaderMap,
-    wanted: Answer<Parameters<Wanted>>,
-) -> Response {
-    events::or_refused(&headers, try_watch(app, wanted).await)
-}
-
-async fn try_watch(app: App, wanted: Answer<Parameters<Wanted>>) -> Answer<Response> {
-    let Parameters(wanted) = wanted?;
+    Parameters(wanted): Parameters<Wanted>,
+) -> Answer<Response> {
     let search = app.limits.search(wanted.search.as_deref())?;
     let most = app.limits.max_moves;
     let (moves, delay) = (wanted.moves.unwrap_or(most), wanted.delay.unwrap_or_default());
@@ -156,7 +149,7 @@ impl Watched {
                     };
                     Some((event, Some((watched, position))))
                 }
-                Err(error) => Some((events::refused(&error), None)),
+                Err(error) => Some((events::error(&error), None)),
             }
         })
     }

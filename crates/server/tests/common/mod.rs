@@ -156,7 +156,7 @@ impl Running {
                 name = event.to_owned();
             } else if let Some(data) = line.strip_prefix("data: ") {
                 events.push((name.clone(), serde_json::from_str(data).expect("JSON")));
-                if name == last || name == "refused" {
+                if name == last {
                     break;
                 }
             }
