@@ -34,10 +34,10 @@ pub(crate) struct Serve {
     /// A name that browsers may know this server by, besides localhost; may be given often
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
-    /// The directory of runs [runs]
+    /// The directory of runs; `runs` unless another one is named
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
-    /// The directory of model files and solutions [models]
+    /// The directory of model files and solutions; `models` unless another one is named
     #[arg(long, value_name = "DIR")]
     models: Option<PathBuf>,
 }
