@@ -245,7 +245,7 @@ pub struct Claim {
     /// The rows that are about as good as the first of them …
     #[serde(default)]
     pub alike: Vec<String>,
-    /// … within this share of its value.
+    /// … within this share of its value; for an order, the share that the better rows may yet lack.
     #[serde(default)]
     pub within: f64,
 }

@@ -82,8 +82,9 @@ pub(super) fn judge(
     for first in &claim.above {
         for second in &claim.below {
             let samples = find(first).zip(find(second));
+            let band = samples.as_ref().map_or(0.0, |(_, second)| claim.within * second.mean().abs());
             let difference = samples.map(|(a, b)| a.less(&b));
-            let verdict = difference.map_or(Verdict::NotMeasured, |difference| is_above(&difference));
+            let verdict = difference.map_or(Verdict::NotMeasured, |difference| is_above(&difference, -band));
             pairs.push(Pair { first: first.clone(), second: second.clone(), difference, verdict });
         }
     }
@@ -100,10 +101,10 @@ pub(super) fn judge(
     ClaimReport { says: claim.says.clone(), place: claim.place.clone(), verdict, pairs }
 }
 
-fn is_above(difference: &Difference) -> Verdict {
+fn is_above(difference: &Difference, least: f64) -> Verdict {
     match (difference.low, difference.high) {
-        (Some(low), _) if low > 0.0 => Verdict::Seen,
-        (_, Some(high)) if high < 0.0 => Verdict::NotSeen,
+        (Some(low), _) if low > least => Verdict::Seen,
+        (_, Some(high)) if high < least => Verdict::NotSeen,
         _ => Verdict::Undecided,
     }
 }
@@ -161,6 +162,17 @@ mod tests {
         assert_eq!(verdict(order, [high, low, wide]), Verdict::Undecided);
         assert_eq!(verdict(order, [high, low, &[1.0]]), Verdict::Undecided, "one number has no interval");
         assert_eq!(verdict(order, [high, low, &[]]), Verdict::NotMeasured);
+    }
+
+    #[test]
+    fn an_order_may_allow_for_a_loss() {
+        let order = "above = ['a']\nbelow = ['b']\nwithin = 0.05";
+        let around = |value: f64| [value - 0.5, value, value + 0.5];
+        let is = |a: f64, b: f64| verdict(order, [&around(a), &around(b), &[]]);
+        assert_eq!(
+            [is(98.0, 100.0), is(150.0, 100.0), is(90.0, 100.0)],
+            [Verdict::Seen, Verdict::Seen, Verdict::NotSeen]
+        );
     }
 
     #[test]
