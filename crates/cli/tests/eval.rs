@@ -79,8 +79,7 @@ fn people_get_a_table() {
 fn bad_requests_are_refused() {
     let directory = model();
     fs::write(directory.path().join("bad"), "no network").expect("a written file");
-    let cases: [(&[&str], &str); 10] = [
-        (&[], "no built-in model yet"),
+    let cases: [(&[&str], &str); 9] = [
         (&["none"], "none: cannot be read"),
         (&["bad"], "not a network"),
         (&[".", "--search", "3plies"], "`3plies` is no search"),

@@ -11,16 +11,22 @@ use afterstate_network::{
 use afterstate_policy::{Net, NetInfo, Play};
 
 use crate::{
+    evaluate::header_checksum,
     recipe::{Recipe, RecipeError},
     run::Directory,
 };
+
+/// The name of the model that is part of the program.
+pub const BUILT_IN: &str = "built-in";
+
+static BUILT_IN_FILE: &[u8] = include_bytes!("../../../models/built-in.safetensors");
 
 /// A network in memory.
 pub struct Loaded {
     /// What the user called it.
     pub name: String,
-    /// Its file.
-    pub file: PathBuf,
+    /// The checksum of its file's header.
+    pub checksum: String,
     /// The network.
     pub network: Network,
     /// The rules that it has learned.
@@ -31,8 +37,8 @@ pub struct Loaded {
 pub struct LoadedNet {
     /// What the user called it.
     pub name: String,
-    /// Its file.
-    pub file: PathBuf,
+    /// The checksum of its file's header.
+    pub checksum: String,
     /// The network.
     pub net: Net,
 }
@@ -40,9 +46,6 @@ pub struct LoadedNet {
 /// Why a model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// None was named.
-    #[error("no model given, and there is no built-in model yet")]
-    NoBuiltIn,
     /// The file cannot be read, or is damaged.
     #[error(transparent)]
     File(#[from] FileError),
@@ -78,16 +81,16 @@ pub enum ModelError {
 }
 
 impl Loaded {
-    /// Loads a model file, or that of a run directory; without either, the built-in model.
+    /// Loads a model file, or that of a run directory; without either, or by its name, the built-in model.
     ///
     /// # Errors
     /// When there is no such model, or it is damaged.
     pub fn open(model: Option<&Path>) -> Result<Loaded, ModelError> {
-        let Some(model) = model else { return Err(ModelError::NoBuiltIn) };
+        let model = model.unwrap_or(Path::new(BUILT_IN));
         let file = open_file(model)?;
-        let rules = rules_of(&file)?;
-        let network = Network::load(file.path())?;
-        Ok(Loaded { name: model.to_string_lossy().into_owned(), file: file.path().into(), network, rules })
+        let name = model.to_string_lossy().into_owned();
+        let (checksum, rules) = (header_checksum(&file), rules_of(&file)?);
+        Ok(Loaded { name, checksum, network: Network::from_file(&file)?, rules })
     }
 
     /// Refuses what only values of afterstates can do; `what` is the subject of the sentence.
@@ -120,7 +123,7 @@ impl LoadedNet {
         }
         let net = Net::from_file(&file)?;
         let name = model.to_string_lossy().into_owned();
-        Ok(Some(LoadedNet { name, file: file.path().into(), net }))
+        Ok(Some(LoadedNet { name, checksum: header_checksum(&file), net }))
     }
 
     /// How it is to play: `majority`, `plain` or `sum` for a policy, `1ply` for a value, or what is usual.
@@ -148,11 +151,15 @@ impl LoadedNet {
     }
 }
 
-/// Opens a model file, or that of a run directory, without loading it.
+/// Opens a model file, or that of a run directory, without loading it; by its name, the built-in one, unless there is a
+/// file of that name.
 ///
 /// # Errors
 /// When it cannot be read, or is no model file.
 pub fn open_file(path: &Path) -> Result<TensorFile, ModelError> {
+    if path == Path::new(BUILT_IN) && !path.exists() {
+        return Ok(TensorFile::from_static(path, BUILT_IN_FILE)?);
+    }
     let path = if path.is_dir() { Directory::new(path).model() } else { path.to_owned() };
     let what = match Format::detect(&path)? {
         Format::Model => return Ok(TensorFile::open(&path)?),

@@ -70,7 +70,15 @@ fn what_is_saved_is_loaded() {
         network.save(&path, &extra()).unwrap();
         assert!(same(&network, &Network::load(&path).unwrap()));
         let info = ModelInfo::read(&path).unwrap();
-        assert_eq!(info, ModelInfo { spec: network.spec().clone(), extra: extra(), has_coherence: false });
+        assert_eq!(
+            info,
+            ModelInfo {
+                spec: network.spec().clone(),
+                extra: extra(),
+                has_coherence: false,
+                is_packed: false
+            }
+        );
     }
     assert_eq!(entries(directory.path()), ["model.safetensors"], "no temporary is left");
 }

@@ -66,7 +66,6 @@ impl IntoResponse for ApiError {
 impl From<ModelError> for ApiError {
     fn from(error: ModelError) -> Self {
         let (status, hint) = match &error {
-            ModelError::NoBuiltIn => (StatusCode::NOT_FOUND, "train one: the `quick` recipe takes a minute"),
             ModelError::Values { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "choose a model of afterstates; /api/models lists them")
             }

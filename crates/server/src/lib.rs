@@ -142,8 +142,8 @@ impl Server {
         self.address
     }
 
-    /// The name of the model that is used when a request names none; `None` when there is no model.
-    pub fn default_model(&self) -> Option<String> {
+    /// The name of the model that is used when a request names none.
+    pub fn default_model(&self) -> String {
         self.app.models.default_name()
     }
 

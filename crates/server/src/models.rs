@@ -9,7 +9,7 @@ use std::{
 };
 
 use afterstate_lab::{
-    model::{Loaded, open_file},
+    model::{BUILT_IN, Loaded, open_file},
     recipe::Recipe,
     run::Directory,
 };
@@ -21,9 +21,6 @@ use crate::{
     extract::excerpt,
     runs,
 };
-
-/// The name of the model that comes with the program.
-const BUILT_IN: &str = "built-in";
 
 /// Where a model comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -40,6 +37,12 @@ struct Named {
     name: String,
     kind: Kind,
     path: Option<PathBuf>,
+}
+
+impl Named {
+    fn built_in() -> Self {
+        Named { name: BUILT_IN.into(), kind: Kind::BuiltIn, path: None }
+    }
 }
 
 /// What is known of a model without loading it.
@@ -102,7 +105,7 @@ impl Models {
     pub(crate) fn get(&self, name: Option<&str>) -> Answer<Arc<Loaded>> {
         let named = match name {
             Some(name) => self.find(name)?,
-            None => self.default_model().ok_or_else(no_model)?,
+            None => self.default_model(),
         };
         let slot = self.slot(&named);
         let mut model = lock(&slot.model);
@@ -119,24 +122,13 @@ impl Models {
     }
 
     /// The name of the model that is used when none is named.
-    pub(crate) fn default_name(&self) -> Option<String> {
-        self.default_model().map(|named| named.name)
+    pub(crate) fn default_name(&self) -> String {
+        self.default_model().name
     }
 
-    /// The one that was given; else the built-in one; else that of the newest run, finished ones first.
-    fn default_model(&self) -> Option<Named> {
-        if self.given.is_some() {
-            return self.given.clone();
-        }
-        if has_built_in() {
-            return Some(Named { name: BUILT_IN.into(), kind: Kind::BuiltIn, path: None });
-        }
-        let newest = |run: &runs::Found| (run.is_finished(), version(&run.directory.model()));
-        let run = runs::list(&self.runs)
-            .into_iter()
-            .filter(|run| run.directory.model().is_file())
-            .max_by_key(newest)?;
-        Some(Named { name: run.name, kind: Kind::Run, path: Some(run.directory.path().into()) })
+    /// The one that was given; else the built-in one.
+    fn default_model(&self) -> Named {
+        self.given.clone().unwrap_or_else(Named::built_in)
     }
 
     /// Finds a model by name. Names are those of runs and of files; they lead nowhere else.
@@ -144,8 +136,8 @@ impl Models {
         if let Some(given) = self.given.as_ref().filter(|given| given.name == name) {
             return Ok(given.clone());
         }
-        if name == BUILT_IN && has_built_in() {
-            return Ok(Named { name: name.into(), kind: Kind::BuiltIn, path: None });
+        if name == BUILT_IN {
+            return Ok(Named::built_in());
         }
         let unknown = || {
             ApiError::not_found(
@@ -170,7 +162,7 @@ impl Models {
     /// All models that can be read.
     pub(crate) fn list(&self) -> Vec<Description> {
         let default = self.default_model();
-        let mut models: Vec<Named> = default.iter().cloned().collect();
+        let mut models = vec![default.clone(), Named::built_in()];
         let runs = runs::list(&self.runs).into_iter();
         models.extend(runs.map(|run| Named {
             name: run.name,
@@ -181,7 +173,7 @@ impl Models {
         let mut descriptions: Vec<Description> = Vec::new();
         for named in models {
             if descriptions.iter().all(|known| known.name != named.name) {
-                descriptions.extend(describe(&named, default.as_ref()));
+                descriptions.extend(describe(&named, &default));
             }
         }
         descriptions
@@ -231,10 +223,6 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn no_model() -> ApiError {
-    ApiError::not_found("there is no model yet", "train one: the `quick` recipe takes a minute")
-}
-
 /// Whether a name, joined to a directory, stays inside it.
 pub(crate) fn is_inside(name: &str) -> bool {
     let is_plain = |part: Component<'_>| match part {
@@ -243,11 +231,6 @@ pub(crate) fn is_inside(name: &str) -> bool {
     };
     let has_odd_characters = name.contains(['\\', ':']) || name.chars().any(char::is_control);
     !name.is_empty() && name.len() <= 200 && !has_odd_characters && Path::new(name).components().all(is_plain)
-}
-
-/// Whether the program has a model of its own.
-fn has_built_in() -> bool {
-    false
 }
 
 /// The file of a model: itself, or that of a run.
@@ -274,9 +257,9 @@ fn files(directory: &Path) -> Vec<Named> {
 }
 
 /// What the header of a model's file says; nothing for files that are no models.
-fn describe(named: &Named, default: Option<&Named>) -> Option<Description> {
-    let path = named.path.as_deref()?;
-    let info = ModelInfo::of(&open_file(path).ok()?).ok()?;
+fn describe(named: &Named, default: &Named) -> Option<Description> {
+    let file = open_file(named.path.as_deref().unwrap_or(Path::new(BUILT_IN))).ok()?;
+    let info = ModelInfo::of(&file).ok()?;
     let recipe = info.extra.get("recipe").and_then(|text| Recipe::parse("model", "", text, &[]).ok());
     let NetworkSpec { side, tuples, stages, values, .. } = &info.spec;
     Some(Description {
@@ -288,8 +271,8 @@ fn describe(named: &Named, default: Option<&Named>) -> Option<Description> {
         stages: stages.count(),
         values: values.to_string(),
         description: recipe.map(|recipe| recipe.description).unwrap_or_default(),
-        bytes: version(&model_file(path)).map_or(0, |(_, bytes)| bytes),
-        default: default.is_some_and(|default| default.name == named.name),
+        bytes: file.size(),
+        default: default.name == named.name,
     })
 }
 

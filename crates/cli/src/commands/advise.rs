@@ -29,7 +29,7 @@ use crate::error::Failure;
 pub(crate) struct Advise {
     /// The board: exponents (0000/0010/0100/000b) or, in quotes, face values ('0 2 4 …')
     board: AnyBoard,
-    /// The model file, or the directory of a run
+    /// The model file, or the directory of a run; without it, the built-in model
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
     /// The true values, on 3×3 and 2×2: from a file that `afterstate solve -o FILE` has written, or solved now

@@ -8,7 +8,6 @@ use std::{
 
 use afterstate_game::Rules;
 use afterstate_lab::{
-    evaluate::header_checksum,
     model::Loaded,
     records::{About, RecordError, Recorder, verify},
     stats::Tally,
@@ -103,7 +102,7 @@ impl Recording {
         let Rules { four, start_tiles } = model.rules;
         let about = About {
             model: model.name.clone(),
-            checksum: header_checksum(&model.file)?,
+            checksum: model.checksum.clone(),
             search: search.to_string(),
             seed: self.seed,
             four,

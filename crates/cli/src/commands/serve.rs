@@ -64,10 +64,7 @@ impl Serve {
         }
         let shown = if options.listen.is_unspecified() { Ipv4Addr::LOCALHOST.into() } else { address.ip() };
         writeln!(out, "http://{}", std::net::SocketAddr::new(shown, port))?;
-        match server.default_model() {
-            Some(model) => writeln!(out, "model: {model}")?,
-            None => writeln!(out, "no model yet: start a training on the page, or `afterstate train quick`")?,
-        }
+        writeln!(out, "model: {}", server.default_model())?;
         out.flush()?;
         server.run_until_signal().map_err(failure)
     }

@@ -1,12 +1,8 @@
 //! Results of an evaluation kept in a file, game by game, so that one that was interrupted can go on.
 
-use std::{
-    collections::HashSet,
-    fs::File,
-    io::{self, Read},
-    path::Path,
-};
+use std::{collections::HashSet, path::Path};
 
+use afterstate_network::file::safetensors::TensorFile;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -155,16 +151,8 @@ impl KeptGames {
 }
 
 /// The checksum of a model file's header, which holds those of all tables.
-///
-/// # Errors
-/// When the file cannot be read.
-pub fn header_checksum(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut length = [0; 8];
-    file.read_exact(&mut length)?;
-    let mut header = Vec::new();
-    file.take(u64::from_le_bytes(length)).read_to_end(&mut header)?;
-    Ok(format!("{:016x}", xxh3_64(&header)))
+pub fn header_checksum(file: &TensorFile) -> String {
+    format!("{:016x}", xxh3_64(file.header()))
 }
 
 impl KeptHeader {

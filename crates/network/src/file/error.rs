@@ -78,13 +78,15 @@ pub enum Problem {
     /// A header without a `__metadata__` entry.
     #[error("has no `__metadata__` in its header, so it is not one of our files")]
     NoMetadata,
-    /// Numbers that are no f32.
-    #[error("tensor `{tensor}` has type `{found}`, but should have `F32`")]
+    /// Numbers of another type.
+    #[error("tensor `{tensor}` has type `{found}`, but should have `{right}`")]
     Dtype {
         /// The name of the tensor.
         tensor: String,
         /// Its type.
         found: String,
+        /// The type that it should have.
+        right: &'static str,
     },
     /// A tensor of another shape than it should have.
     #[error("tensor `{tensor}` has shape {found:?}, but should have {expected:?}")]
@@ -127,6 +129,9 @@ pub enum Problem {
         /// The checksum of what the file holds.
         found: String,
     },
+    /// A packed table that does not end where it should.
+    #[error("is damaged: the packed table `{0}` does not end where its data ends")]
+    Packed(String),
     /// A weight that is no number.
     #[error("`{table}` holds {value} at {index}, where all numbers should be finite")]
     NotFinite {

@@ -14,6 +14,7 @@ mod fill;
 mod fold;
 pub mod jaskowski;
 mod model;
+pub mod packed;
 mod resolved;
 pub mod safetensors;
 pub mod tdl2048;

@@ -1,20 +1,26 @@
 //! Model files: a network as tensors and metadata.
 
-use std::{collections::BTreeMap, path::Path, str::FromStr, sync::atomic::Ordering::Relaxed};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    str::FromStr,
+    sync::atomic::Ordering::Relaxed,
+};
 
 use super::{
     FileError, Problem,
     fill::fill_table,
+    packed,
     safetensors::{self, Tensor, TensorFile},
 };
 use crate::{Network, NetworkSpec, SpecError, Stages, Tuples, ValueRanges, Values};
 
 const FORMAT: &str = "afterstate-network";
 /// Networks that are no more than tuples are written as version 1, which older programs read too.
-const VERSIONS: [&str; 2] = ["1", "2"];
+const VERSIONS: [&str; 3] = ["1", "2", packed::VERSION];
 
 /// The keys of the metadata that describe the network; all others are the caller's.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "format",
     "version",
     "side",
@@ -26,6 +32,7 @@ const KEYS: [&str; 11] = [
     "promotion",
     "initial",
     "values",
+    packed::STEP,
 ];
 
 /// What a model file holds, without its weights.
@@ -37,6 +44,8 @@ pub struct ModelInfo {
     pub extra: BTreeMap<String, String>,
     /// Whether the file also holds E and A, the learning state of TC, for every weight.
     pub has_coherence: bool,
+    /// Whether the tables are [packed].
+    pub is_packed: bool,
 }
 
 /// The metadata of a model file: what the network is, and whatever else is to be stored. Keys of the
@@ -82,10 +91,16 @@ impl ModelInfo {
     pub fn of(file: &TensorFile) -> Result<Self, FileError> {
         let info = || -> Result<ModelInfo, Problem> {
             let spec = spec_of(file.metadata())?;
-            let has_coherence = check_tables(file, &spec)?;
+            let is_packed = file.metadata().contains_key(packed::STEP);
+            let has_coherence = if is_packed {
+                check_packed(file, &spec)?;
+                false
+            } else {
+                check_tables(file, &spec)?
+            };
             let mut extra = file.metadata().clone();
             extra.retain(|key, _| !KEYS.contains(&key.as_str()));
-            Ok(ModelInfo { spec, extra, has_coherence })
+            Ok(ModelInfo { spec, extra, has_coherence, is_packed })
         };
         info().map_err(|problem| problem.at(file.path()))
     }
@@ -98,7 +113,10 @@ fn spec_of(metadata: &BTreeMap<String, String>) -> Result<NetworkSpec, Problem> 
         return Err(wrong("format", "`afterstate-network`"));
     }
     if !VERSIONS.contains(&text("version").as_str()) {
-        return Err(wrong("version", "`1` or `2`; a newer version of this program may be able to read it"));
+        return Err(wrong(
+            "version",
+            "`1`, `2` or `3`; a newer version of this program may be able to read it",
+        ));
     }
     fn parse<T: FromStr>(text: String) -> Option<T> {
         text.parse().ok()
@@ -159,6 +177,21 @@ fn check_tables(file: &TensorFile, spec: &NetworkSpec) -> Result<bool, Problem> 
     Ok(has_coherence)
 }
 
+/// Checks that there is a tensor of packed bytes for every table, and no other.
+fn check_packed(file: &TensorFile, spec: &NetworkSpec) -> Result<(), Problem> {
+    let names: BTreeSet<_> = (0..spec.tables()).map(|i| format!("packed.{}", spec.table_name(i))).collect();
+    if let Some(name) = file.names().find(|&name| !names.contains(name)) {
+        return Err(Problem::UnexpectedTensor(name.into()));
+    }
+    match names.into_iter().find(|name| file.len_of(name).is_none()) {
+        Some(missing) => Err(Problem::MissingTensor(missing)),
+        None if spec.promotion => {
+            Err(Problem::Unsupported("a packed network has no weight promotion".into()))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Model files.
 impl Network {
     /// Writes the network to a model file, atomically, with some more metadata.
@@ -174,10 +207,17 @@ impl Network {
     /// # Errors
     /// When the file cannot be read, is damaged or no model, or does not fit into memory.
     pub fn load(path: &Path) -> Result<Network, FileError> {
-        let file = TensorFile::open(path)?;
-        let spec = ModelInfo::of(&file)?.spec;
-        let network = Network::new(spec).map_err(|error| Problem::from(error).at(path))?;
-        network.fill(&file)?;
+        Network::from_file(&TensorFile::open(path)?)
+    }
+
+    /// The network in an open model file.
+    ///
+    /// # Errors
+    /// When the file is damaged or no model, or does not fit into memory.
+    pub fn from_file(file: &TensorFile) -> Result<Network, FileError> {
+        let spec = ModelInfo::of(file)?.spec;
+        let network = Network::new(spec).map_err(|error| Problem::from(error).at(file.path()))?;
+        network.fill(file)?;
         Ok(network)
     }
 
@@ -216,13 +256,17 @@ impl Network {
         part: &str,
         is_right: impl Fn(&NetworkSpec) -> bool,
     ) -> Result<(), FileError> {
-        let found = ModelInfo::of(file)?.spec;
+        let info = ModelInfo::of(file)?;
+        let found = info.spec;
         if !is_right(&found) {
             let metadata =
                 |spec| serde_json::to_string(&metadata(spec, &BTreeMap::new())).unwrap_or_default();
             let (found, right) = (metadata(&found), metadata(self.spec()));
             let message = format!("holds the network {found}, but should hold {part}{right}");
             return Err(Problem::Unsupported(message).at(file.path()));
+        }
+        if info.is_packed {
+            return packed::fill(self, file);
         }
         for table in 0..found.tables() {
             fill_table(self, table, file.tensor(&format!("V.{}", found.table_name(table)))?);

@@ -45,10 +45,11 @@ impl Contestant {
         }
     }
 
-    pub(super) fn file(&self) -> &Path {
+    /// The checksum of its file's header.
+    pub(super) fn checksum(&self) -> &str {
         match self {
-            Contestant::Network(model, _) => &model.file,
-            Contestant::Net(model, _) => &model.file,
+            Contestant::Network(model, _) => &model.checksum,
+            Contestant::Net(model, _) => &model.checksum,
         }
     }
 

@@ -14,7 +14,7 @@ use std::{
 };
 
 use afterstate_lab::{
-    evaluate::{self, Games, KeptGames, KeptHeader, Outcome, Position, Steps, header_checksum},
+    evaluate::{self, Games, KeptGames, KeptHeader, Outcome, Position, Steps},
     model::Loaded,
     stats::{EvalReport, GameResult, Summary, Tally},
 };
@@ -47,7 +47,7 @@ use contestant::Contestant;
     afterstate eval runs/a --collect positions.jsonl                           positions of the late game\n  \
     afterstate eval runs/b --from 16384 --positions positions.jsonl            how many reach 32768")]
 pub(crate) struct Eval {
-    /// The model file, or the directory of a run
+    /// The model file, or the directory of a run; without it, the built-in model
     model: Option<PathBuf>,
     /// How to look ahead: 1ply, 3ply, 10ms, random, with options; for a DCNN majority, plain or sum; for --compare it
     /// can be given twice [default: 1ply, and majority for a DCNN]
@@ -127,7 +127,7 @@ impl Eval {
     fn kept(&self, path: &Path, contestant: &Contestant) -> Result<KeptGames, Failure> {
         let header = KeptHeader {
             model: contestant.name().to_owned(),
-            checksum: header_checksum(contestant.file())?,
+            checksum: contestant.checksum().to_owned(),
             search: contestant.search(),
             seed: self.seed,
         };

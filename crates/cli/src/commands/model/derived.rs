@@ -2,11 +2,10 @@
 
 use std::{io::Write, path::PathBuf};
 
-use afterstate_lab::model::open_file;
-use afterstate_network::file::{ModelInfo, average, fold};
+use afterstate_network::file::{average, fold};
 use clap::Args;
 
-use super::{failure, summary};
+use super::{failure, open_full, summary};
 use crate::error::Failure;
 
 /// Add redundant tuples into those that contain them
@@ -46,8 +45,7 @@ pub(super) struct Average {
 
 impl Fold {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let file = open_file(&self.file)?;
-        let info = ModelInfo::of(&file).map_err(failure)?;
+        let (file, info) = open_full(&self.file)?;
         let mut extra = info.extra;
         extra.insert("folded_from".into(), info.spec.tuples.to_string());
         let spec = fold(&file, &self.output, &extra).map_err(failure)?;
@@ -58,9 +56,10 @@ impl Fold {
 
 impl Average {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let files = self.files.iter().map(|file| open_file(file)).collect::<Result<Vec<_>, _>>()?;
+        let models = self.files.iter().map(|file| open_full(file)).collect::<Result<Vec<_>, _>>()?;
+        let (files, infos): (Vec<_>, Vec<_>) = models.into_iter().unzip();
         // The recipe tells the rules of the game.
-        let mut extra = ModelInfo::of(&files[0]).map_err(failure)?.extra;
+        let mut extra = infos[0].extra.clone();
         extra.retain(|key, _| key == "recipe");
         let names: Vec<_> = self.files.iter().map(|file| file.display().to_string()).collect();
         extra.insert("average_of".into(), names.join("\n"));

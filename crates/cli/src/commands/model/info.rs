@@ -8,8 +8,8 @@ use std::{
 use afterstate_game::{Move, tile_colour};
 use afterstate_lab::model::open_file;
 use afterstate_network::{
-    Layout, NetworkSpec, TableId, Tuple, Values,
-    file::{Floats, ModelInfo},
+    Layout, Network, NetworkSpec, TableId, Tuple, Values,
+    file::{FileError, ModelInfo, safetensors::TensorFile},
 };
 use afterstate_policy::NetInfo;
 use clap::Args;
@@ -46,9 +46,9 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    pub(super) fn of(values: Floats<'_>) -> Self {
+    pub(super) fn of(values: impl Iterator<Item = f32>) -> Self {
         let start = Summary { weights: 0, non_zero: 0, least: f32::INFINITY, largest: f32::NEG_INFINITY };
-        values.iter().fold(start, |s, value| Summary {
+        values.fold(start, |s, value| Summary {
             weights: s.weights + 1,
             non_zero: s.non_zero + u64::from(value != 0.0),
             least: s.least.min(value),
@@ -85,12 +85,7 @@ impl Info {
         }
         let info = ModelInfo::of(&file).map_err(failure)?;
         let spec = &info.spec;
-        let name = |i| format!("V.{}", spec.table_name(i));
-        let table = |i| file.tensor(&name(i)).map(Summary::of).map_err(failure);
-        let tables: Vec<Summary> = (0..spec.tables()).map(table).collect::<Result<_, _>>()?;
-        for name in file.names().filter(|name| !name.starts_with("V.")) {
-            file.tensor(name).map_err(failure)?;
-        }
+        let tables = summaries(&file, &info).map_err(failure)?;
         let total = total(&tables);
         if self.json {
             writeln!(out, "{}", as_json(&info, &tables, &total))?;
@@ -108,6 +103,22 @@ impl Info {
         }
         Ok(())
     }
+}
+
+/// What there is to say about each table; everything in the file is checked.
+fn summaries(
+    file: &TensorFile,
+    ModelInfo { spec, is_packed, .. }: &ModelInfo,
+) -> Result<Vec<Summary>, FileError> {
+    if *is_packed {
+        let network = Network::from_file(file)?;
+        return Ok((0..spec.tables()).map(|i| Summary::of(network.table(i))).collect());
+    }
+    for name in file.names().filter(|name| !name.starts_with("V.")) {
+        file.tensor(name)?;
+    }
+    let table = |i| file.tensor(&format!("V.{}", spec.table_name(i)));
+    (0..spec.tables()).map(|i| table(i).map(|values| Summary::of(values.iter()))).collect()
 }
 
 /// A table in words: its tuple, and its value range, stage and action where there are several.
@@ -156,6 +167,7 @@ fn as_json(info: &ModelInfo, tables: &[Summary], total: &Summary) -> Value {
     answer["tile_values"] = spec.tile_values.into();
     answer["symmetric"] = spec.symmetric.into();
     answer["bytes"] = memory(spec).into();
+    answer["packed"] = info.is_packed.into();
     answer["coherence"] = info.has_coherence.into();
     answer["stages"] = spec.stages.to_string().into();
     answer["promotion"] = spec.promotion.into();
@@ -190,6 +202,9 @@ fn write_shape(info: &ModelInfo, colour: bool, out: &mut dyn Write) -> Result<()
     if spec.initial.iter().any(|&value| value != 0.0) {
         let initial: Vec<_> = spec.initial.iter().map(f32::to_string).collect();
         writeln!(out, "initial value {}, to be added to the sum of the weights", initial.join(" "))?;
+    }
+    if info.is_packed {
+        writeln!(out, "compact: rounded weights in packed tables, for play")?;
     }
     if info.has_coherence {
         writeln!(out, "with E and A, the learning state of TC")?;

@@ -1,16 +1,22 @@
 //! `afterstate model`.
 
+mod compact;
 mod derived;
 mod info;
 mod net;
 
-use std::{collections::BTreeMap, io::Write, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use afterstate_lab::model::{ModelError, open_file};
 use afterstate_network::{
     NetworkSpec,
     file::{
-        FileError, Format, ModelInfo, Problem, jaskowski, metadata, safetensors,
+        FileError, Format, ModelInfo, Problem, jaskowski, metadata,
+        safetensors::{self, TensorFile},
         tdl2048::{self, WeightFile},
     },
 };
@@ -18,7 +24,7 @@ use clap::{Args, Subcommand};
 
 use crate::error::Failure;
 
-/// Look at, import, export, fold and average networks
+/// Look at, import, export, fold, average and compact networks
 ///
 /// Networks are kept in model files: safetensors, which Python reads with one line, with the shape of the
 /// network in the metadata and a checksum for every table.
@@ -33,6 +39,8 @@ enum Action {
     Info(info::Info),
     Import(Import),
     Export(Export),
+    Compact(compact::Compact),
+    Expand(compact::Expand),
     Fold(derived::Fold),
     Average(derived::Average),
 }
@@ -75,6 +83,8 @@ impl Model {
             Action::Info(info) => info.run(out),
             Action::Import(import) => import.run(out),
             Action::Export(export) => export.run(out),
+            Action::Compact(compact) => compact.run(out),
+            Action::Expand(expand) => expand.run(out),
             Action::Fold(fold) => fold.run(out),
             Action::Average(average) => average.run(out),
         }
@@ -110,8 +120,7 @@ impl Import {
 
 impl Export {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let file = open_file(&self.file)?;
-        let info = ModelInfo::of(&file).map_err(failure)?;
+        let (file, info) = open_full(&self.file)?;
         let tensors: Result<Vec<_>, _> = file.names().map(|name| file.to_tensor(name)).collect();
         tdl2048::export(&self.output, &info.spec, tensors.map_err(failure)?).map_err(failure)?;
         let what = if info.has_coherence { ", with the learning state of TC" } else { "" };
@@ -120,11 +129,22 @@ impl Export {
     }
 }
 
+/// Opens a model file whose tables are not packed.
+fn open_full(path: &Path) -> Result<(TensorFile, ModelInfo), Failure> {
+    let file = open_file(path)?;
+    let info = ModelInfo::of(&file).map_err(failure)?;
+    if info.is_packed {
+        let message = format!("{} is a compact model, and this needs one with full tables", path.display());
+        let command = format!("`afterstate model expand {} -o FULL.safetensors` makes one", path.display());
+        return Err(Failure::input(message, command));
+    }
+    Ok((file, info))
+}
+
 /// Says what may help.
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         let hint = match &error {
-            ModelError::NoBuiltIn => "`afterstate train quick` makes one in runs/quick".to_owned(),
             ModelError::Foreign { path, .. } => {
                 let file = path.display();
                 format!("`afterstate model import {file} -o MODEL.safetensors` makes a model of it")

@@ -16,7 +16,8 @@ use crate::error::Failure;
 /// Shows what a file holds: the layers, and each tensor with its range. All checksums are checked.
 pub(super) fn show(file: &TensorFile, as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let NetInfo { spec, extra } = NetInfo::of(file).map_err(failure)?;
-    let summary = |name| Ok((name, file.tensor(name).map(Summary::of).map_err(failure)?));
+    let summary =
+        |name| Ok((name, file.tensor(name).map(|values| Summary::of(values.iter())).map_err(failure)?));
     let tensors: Vec<(&str, Summary)> = file.names().map(summary).collect::<Result<_, Failure>>()?;
     let what = match spec.architecture {
         Architecture::Dcnn { layers, channels } => {

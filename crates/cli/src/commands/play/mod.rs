@@ -35,14 +35,14 @@ use session::{Helper, Session};
 /// starts the next game; Q, Esc or Ctrl-C leaves. Every game has a number: the same number and the same
 /// moves give the same tiles, also after a move is taken back.
 ///
-/// With a model, H says what each move is worth (in the place of vim's left), and P or the space bar lets the
-/// model play until it is pressed again.
+/// On 4×4, and wherever a model is given, H says what each move is worth (in the place of vim's left), and P or the space
+/// bar lets the model play until it is pressed again.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate play                   a new game\n  \
     afterstate play --game 7          game 7, the same for everyone\n  \
     afterstate play --board 3x3       on the small board\n  \
-    afterstate play --model runs/quick                       with hints\n  \
+    afterstate play --watch           the built-in model plays\n  \
     afterstate play --model runs/quick --watch --search 2ply")]
 pub(crate) struct Play {
     /// The number of the game; without it, one is picked
@@ -54,14 +54,14 @@ pub(crate) struct Play {
     /// The size of the board; with a model, the model's
     #[arg(long, value_enum, default_value_t = Size::Four, conflicts_with = "model")]
     board: Size,
-    /// The model that helps: a file, or the directory of a run
+    /// The model that helps: a file, or the directory of a run; without it, on 4×4, the built-in model
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
     /// How the model looks ahead, as for `afterstate eval` [default: 3ply, and majority for a DCNN]
-    #[arg(long, requires = "model")]
+    #[arg(long)]
     search: Option<String>,
     /// Let the model play
-    #[arg(long, requires = "model")]
+    #[arg(long)]
     watch: bool,
 }
 
@@ -90,7 +90,8 @@ impl Play {
             return self.play::<4>(Some(Box::new(NetPlayer::new(&net.net, play))), out);
         }
         let search = parse_search(self.search.as_deref().unwrap_or("3ply"))?;
-        let model = self.model.as_deref().map(|model| Loaded::open(Some(model))).transpose()?;
+        let has_model = self.model.is_some() || self.board == Size::Four;
+        let model = has_model.then(|| Loaded::open(self.model.as_deref())).transpose()?;
         model.iter().try_for_each(|model| model.check_afterstates("`play`"))?;
         match model.as_ref().map_or(self.board.side(), Loaded::side) {
             4 => self.play::<4>(player(model.as_ref(), search), out),

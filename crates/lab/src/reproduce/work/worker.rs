@@ -11,7 +11,10 @@ use std::{
     time::Instant,
 };
 
-use afterstate_network::{Network, file::atomic::write_atomically};
+use afterstate_network::{
+    Network,
+    file::{atomic::write_atomically, safetensors::TensorFile},
+};
 use afterstate_search::PlayerSpec;
 
 use super::{
@@ -120,7 +123,7 @@ impl Worker<'_> {
     fn kept(&self, player: PlayerSpec) -> Result<KeptGames, ReproduceError> {
         let path = run_path(self.plan, self.directory, self.job);
         let model = Directory::new(&path).model();
-        let checksum = header_checksum(&model).map_err(ReproduceError::file(&model))?;
+        let checksum = header_checksum(&TensorFile::open(&model)?);
         let header = KeptHeader {
             model: self.training().name.clone(),
             checksum,

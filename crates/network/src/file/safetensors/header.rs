@@ -40,15 +40,55 @@ enum Entry<'a> {
     Tensor(&'a Info),
 }
 
+/// The types of numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Dtype {
+    F32,
+    /// The bytes of packed tables.
+    U8,
+}
+
+impl Dtype {
+    fn name(self) -> &'static str {
+        match self {
+            Dtype::F32 => "F32",
+            Dtype::U8 => "U8",
+        }
+    }
+
+    /// The bytes of a number.
+    fn width(self) -> u64 {
+        match self {
+            Dtype::F32 => 4,
+            Dtype::U8 => 1,
+        }
+    }
+}
+
 impl Info {
-    pub(super) fn new(start: u64, shape: Vec<u64>) -> Self {
+    pub(super) fn new(start: u64, dtype: Dtype, shape: Vec<u64>) -> Self {
         let len: u64 = shape.iter().product();
-        Info { data_offsets: [start, start + 4 * len], dtype: "F32".into(), shape }
+        Info { data_offsets: [start, start + dtype.width() * len], dtype: dtype.name().into(), shape }
     }
 
     /// The number of numbers.
     pub(super) fn len(&self) -> u64 {
-        (self.data_offsets[1] - self.data_offsets[0]) / 4
+        self.shape.iter().fold(1, |len, &n| len.saturating_mul(n))
+    }
+
+    /// Refuses numbers of another type.
+    pub(super) fn expect(&self, tensor: &str, right: Dtype) -> Result<(), Problem> {
+        if self.dtype == right.name() {
+            return Ok(());
+        }
+        Err(Problem::Dtype { tensor: tensor.into(), found: self.dtype.clone(), right: right.name() })
+    }
+
+    fn dtype(&self, tensor: &str) -> Result<Dtype, Problem> {
+        match self.expect(tensor, Dtype::U8) {
+            Ok(()) => Ok(Dtype::U8),
+            Err(_) => self.expect(tensor, Dtype::F32).map(|()| Dtype::F32),
+        }
     }
 }
 
@@ -110,18 +150,15 @@ impl Header {
         if found == expected { Ok(()) } else { Err(Problem::Checksum { what: what(), expected, found }) }
     }
 
-    /// Checks that the tensors are of f32, have checksums, and fill the data without a gap.
+    /// Checks that the tensors are of a known type, have checksums, and fill the data without a gap.
     fn check_tensors(&self, data_len: u64) -> Result<(), Problem> {
         let mut in_order: Vec<_> = self.tensors.iter().collect();
         in_order.sort_by_key(|(_, info)| info.data_offsets);
         let mut end = 0;
         for (name, info) in in_order {
             let tensor = name.clone();
-            if info.dtype != "F32" {
-                return Err(Problem::Dtype { tensor, found: info.dtype.clone() });
-            }
-            let len = info.shape.iter().fold(1u64, |len, &n| len.saturating_mul(n));
-            let expected = [end, len.saturating_mul(4).saturating_add(end)];
+            let width = info.dtype(name)?.width();
+            let expected = [end, info.len().saturating_mul(width).saturating_add(end)];
             if info.data_offsets != expected {
                 return Err(Problem::Offsets { tensor, found: info.data_offsets, expected });
             }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    ops::Deref,
     path::{Path, PathBuf},
 };
 
@@ -10,7 +11,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{
     CHECKSUM, Tensor, checksum_key,
-    header::{Header, Info},
+    header::{Dtype, Header, Info},
     hex,
 };
 use crate::file::{FileError, Floats, Problem, bytes};
@@ -18,10 +19,28 @@ use crate::file::{FileError, Floats, Problem, bytes};
 /// How many bytes are looked at in one go, so that the second look finds them in the cache.
 const CHUNK: usize = 256 * 1024;
 
+/// Where the bytes of a file are.
+enum Content {
+    Mapped(Mmap),
+    /// In the program.
+    Static(&'static [u8]),
+}
+
+impl Deref for Content {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Content::Mapped(map) => map,
+            Content::Static(bytes) => bytes,
+        }
+    }
+}
+
 /// A mapped file of tensors, with its header checked.
 pub struct TensorFile {
     path: PathBuf,
-    map: Mmap,
+    content: Content,
     data_start: usize,
     tensors: BTreeMap<String, Info>,
     checksums: BTreeMap<String, String>,
@@ -35,20 +54,45 @@ impl TensorFile {
     /// # Errors
     /// When the file cannot be read or anything is wrong with it.
     pub fn open(path: &Path) -> Result<Self, FileError> {
-        Self::open_problem(path).map_err(|problem| problem.at(path))
+        let open = || Self::parse(path, Content::Mapped(bytes::map(path)?));
+        open().map_err(|problem| problem.at(path))
     }
 
-    fn open_problem(path: &Path) -> Result<Self, Problem> {
-        let map = bytes::map(path)?;
-        let (header, data_start) = Header::parse(&map)?;
+    /// Takes a file that is part of the program; `name` is for messages.
+    ///
+    /// # Errors
+    /// When anything is wrong with it.
+    pub fn from_static(name: &Path, bytes: &'static [u8]) -> Result<Self, FileError> {
+        Self::parse(name, Content::Static(bytes)).map_err(|problem| problem.at(name))
+    }
+
+    fn parse(path: &Path, content: Content) -> Result<Self, Problem> {
+        let (header, data_start) = Header::parse(&content)?;
         let is_checksum = |key: &str| key.strip_prefix(CHECKSUM).is_some_and(|rest| rest.starts_with('.'));
         let (checksums, metadata) = header.metadata.into_iter().partition(|(key, _)| is_checksum(key));
-        Ok(TensorFile { path: path.into(), map, data_start, tensors: header.tensors, checksums, metadata })
+        Ok(TensorFile {
+            path: path.into(),
+            content,
+            data_start,
+            tensors: header.tensors,
+            checksums,
+            metadata,
+        })
     }
 
     /// The path that was opened.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The number of bytes of the whole file.
+    pub fn size(&self) -> u64 {
+        self.content.len() as u64
+    }
+
+    /// The bytes of the header: they hold the checksums of everything, so they tell one file from another.
+    pub fn header(&self) -> &[u8] {
+        &self.content[8..self.data_start]
     }
 
     /// The metadata, checksums left out.
@@ -76,7 +120,15 @@ impl TensorFile {
     /// # Errors
     /// When there is no such tensor or it is damaged.
     pub fn tensor(&self, name: &str) -> Result<Floats<'_>, FileError> {
-        self.checked(name).map_err(|problem| problem.at(&self.path))
+        self.checked(name, Dtype::F32).map(Floats::new).map_err(|problem| problem.at(&self.path))
+    }
+
+    /// The bytes of a packed table, with their checksum checked.
+    ///
+    /// # Errors
+    /// When there is no such tensor or it is damaged.
+    pub fn bytes(&self, name: &str) -> Result<&[u8], FileError> {
+        self.checked(name, Dtype::U8).map_err(|problem| problem.at(&self.path))
     }
 
     /// A tensor of this file to be written to another one.
@@ -88,20 +140,24 @@ impl TensorFile {
         self.tensor(name).map(|numbers| Tensor::shaped(name, shape, numbers.iter()))
     }
 
-    fn checked(&self, name: &str) -> Result<Floats<'_>, Problem> {
+    /// The bytes of a tensor, with their checksum checked; numbers in them must be finite.
+    fn checked(&self, name: &str, dtype: Dtype) -> Result<&[u8], Problem> {
         let info = self.tensors.get(name).ok_or_else(|| Problem::MissingTensor(name.into()))?;
+        info.expect(name, dtype)?;
         let [start, end] = info.data_offsets.map(|offset| self.data_start + offset as usize);
-        let data = &self.map[start..end];
+        let data = &self.content[start..end];
         let mut checksum = Xxh3Default::new();
         let mut finite = Ok(());
         for (i, chunk) in data.chunks(CHUNK).enumerate() {
             checksum.update(chunk);
-            finite = finite.and(Floats::new(chunk).check_finite(name, (i * CHUNK / 4) as u64));
+            if dtype == Dtype::F32 {
+                finite = finite.and(Floats::new(chunk).check_finite(name, (i * CHUNK / 4) as u64));
+            }
         }
         let found = hex(checksum.digest());
         let what = format!("tensor `{name}`");
         match self.checksums.get(&checksum_key(name)) {
-            Some(expected) if *expected == found => finite.map(|()| Floats::new(data)),
+            Some(expected) if *expected == found => finite.map(|()| data),
             Some(expected) => Err(Problem::Checksum { what, expected: expected.clone(), found }),
             None => Err(Problem::NoChecksum(what)),
         }

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{
     checksum_key,
-    header::{Header, Info},
+    header::{Dtype, Header, Info},
     hex,
 };
 use crate::file::{FileError, Floats, Problem, atomic::write_atomically};
@@ -25,6 +25,7 @@ type NextChunk<'a> = Box<dyn FnMut(&mut Vec<u8>) + 'a>;
 /// A named table that is still to be written.
 pub struct Tensor<'a> {
     name: String,
+    dtype: Dtype,
     shape: Vec<u64>,
     next_chunk: NextChunk<'a>,
 }
@@ -48,7 +49,16 @@ impl<'a> Tensor<'a> {
                 bytes.extend_from_slice(&value.to_le_bytes());
             }
         };
-        Tensor { name: name.into(), shape, next_chunk: Box::new(next_chunk) }
+        Tensor { name: name.into(), dtype: Dtype::F32, shape, next_chunk: Box::new(next_chunk) }
+    }
+
+    /// Bytes, as packed tables are.
+    pub fn bytes(name: impl Into<String>, content: &'a [u8]) -> Self {
+        let mut chunks = content.chunks(4 * CHUNK);
+        let next_chunk =
+            move |bytes: &mut Vec<u8>| bytes.extend_from_slice(chunks.next().unwrap_or_default());
+        let shape = vec![content.len() as u64];
+        Tensor { name: name.into(), dtype: Dtype::U8, shape, next_chunk: Box::new(next_chunk) }
     }
 
     /// A table that stands in another file.
@@ -83,9 +93,14 @@ impl<'a> Tensor<'a> {
             if bytes.is_empty() {
                 break;
             }
-            let numbers = Floats::new(&bytes);
-            numbers.check_finite(&self.name, written)?;
-            written += numbers.len() as u64;
+            written += match self.dtype {
+                Dtype::U8 => bytes.len() as u64,
+                Dtype::F32 => {
+                    let numbers = Floats::new(&bytes);
+                    numbers.check_finite(&self.name, written)?;
+                    numbers.len() as u64
+                }
+            };
             checksum.update(&bytes);
             writer.write_all(&bytes)?;
         }
@@ -117,7 +132,7 @@ fn write_all(
     let mut header = Header { metadata: metadata.clone(), ..Header::default() };
     let mut end = 0;
     for tensor in &tensors {
-        let info = Info::new(end, tensor.shape.clone());
+        let info = Info::new(end, tensor.dtype, tensor.shape.clone());
         end = info.data_offsets[1];
         // All checksums are equally long, so the header can be filled in when they are known.
         header.metadata.insert(checksum_key(&tensor.name), hex(0));

@@ -1,0 +1,133 @@
+//! `afterstate model compact` and `afterstate model expand`.
+
+use std::{
+    io::{IsTerminal, Write, stderr},
+    path::PathBuf,
+};
+
+use afterstate_lab::{
+    compact::{CompactError, Progress, Settings, compact},
+    model::{Loaded, open_file},
+};
+use afterstate_network::{Network, file::ModelInfo};
+use clap::Args;
+
+use super::{failure, summary, thousands};
+use crate::{commands::thread_count, error::Failure};
+
+/// Make a model of a few megabytes, for play
+///
+/// The model plays, and the weights are counted that a 3-ply search looks up. Those that it hardly meets are left out,
+/// the others rounded, the more coarsely the less they are met, and packed. Everything that plays takes the
+/// file like any other model. The result depends on the model, the size, the games and the seed alone.
+#[derive(Args)]
+#[command(after_help = "Example:\n  \
+    afterstate model compact runs/best -o small.safetensors --size 10MB\n  \
+    afterstate eval small.safetensors --search 3ply")]
+pub(super) struct Compact {
+    /// The model file to read, or the directory of a run
+    file: PathBuf,
+    /// The model file to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// The largest size of the file: a number of bytes, or of kB or MB
+    #[arg(long, default_value = "10MB", value_parser = parse_size)]
+    size: u64,
+    /// The number of games in which lookups are counted
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
+    games: u64,
+    /// The seed of the games
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// The number of threads; 0 for all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+}
+
+/// Write a compact model with full tables
+///
+/// The file has the weights that the compact model has in memory, as 32-bit numbers, so that Python and other programs
+/// can read them, and `fold`, `average` and `export` work on it.
+#[derive(Args)]
+#[command(after_help = "Example:\n  \
+    afterstate model expand built-in -o built-in.safetensors")]
+pub(super) struct Expand {
+    /// The model file to read
+    file: PathBuf,
+    /// The model file to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    let (digits, unit) =
+        text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
+    let unit = match unit.trim() {
+        "" | "B" => 1.0,
+        "kB" | "KB" => 1e3,
+        "MB" => 1e6,
+        _ => return Err("write a number of bytes, or one like 500kB or 10MB".into()),
+    };
+    let number = digits.parse::<f64>().map_err(|_| "write a size like 10MB")?;
+    Ok((number * unit) as u64)
+}
+
+impl Compact {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let mut extra = ModelInfo::of(&open_file(&self.file)?).map_err(failure)?.extra;
+        let model = Loaded::open(Some(&self.file))?;
+        let Compact { size, games, seed, .. } = self;
+        let threads = thread_count(self.threads);
+        let settings = Settings { bytes: size, games, seed, rules: model.rules, threads };
+        let packed = compact(&model.network, settings, |progress| {
+            self.show(progress);
+            true
+        });
+        let packed = packed.map_err(|error| match error {
+            CompactError::Network(_) => {
+                Failure::other(error, "a machine with more memory, or a smaller network")
+            }
+            _ => Failure::input(error, "`afterstate model compact --help` explains what it takes"),
+        })?;
+        let spec = model.network.spec();
+        extra.insert("compacted_from".into(), format!("{} (stages {})", spec.tuples, spec.stages));
+        packed.save(&self.output, &extra).map_err(failure)?;
+        let (weights, bytes) = (thousands(packed.weights()), thousands(packed.bytes()));
+        Ok(writeln!(
+            out,
+            "{}: {weights} weights in {bytes} bytes, from {}",
+            self.output.display(),
+            summary(spec)
+        )?)
+    }
+
+    /// Says how far it has come, one line for every tenth of the games and every try at packing.
+    fn show(&self, progress: Progress) {
+        let line = match progress {
+            Progress::Played(games) => {
+                let is_tenth = |games: u64| games * 10 / self.games != (games - 1) * 10 / self.games;
+                if !is_tenth(games) && !stderr().is_terminal() {
+                    return;
+                }
+                let end = if games == self.games || !stderr().is_terminal() { "\n" } else { "\r" };
+                format!("{games} of {} games played{end}", self.games)
+            }
+            Progress::Packed(step, weights, bytes) => {
+                let (weights, bytes) = (thousands(weights), thousands(bytes));
+                format!("packed with step {step:.1}: {weights} weights in {bytes} bytes\n")
+            }
+        };
+        // It goes on even when nobody can be told.
+        let _ = write!(stderr(), "{line}");
+    }
+}
+
+impl Expand {
+    pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let file = open_file(&self.file)?;
+        let extra = ModelInfo::of(&file).map_err(failure)?.extra;
+        let network = Network::from_file(&file).map_err(failure)?;
+        network.save(&self.output, &extra).map_err(failure)?;
+        Ok(writeln!(out, "{}: {}", self.output.display(), summary(network.spec()))?)
+    }
+}

@@ -1,0 +1,171 @@
+//! Compact models: a network in a few megabytes, for play.
+//!
+//! 1. The network plays, and the lookups of a 3-ply search are counted: the weights that [`visits`] meets.
+//! 2. What weights have in common moves into [small tuples](redundant), and weight promotion is resolved.
+//! 3. Every weight gets a precision by its visits, and the tables are [packed]. The mean square error of a value is the sum
+//!    over its weights of visits × error²; for a given number of bits it is least if the step of a weight goes with
+//!    1/√visits. The step of the rarest weights is then chosen such that the file has the size that is wanted.
+
+mod rearrange;
+mod redundant;
+mod visits;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use afterstate_game::Rules;
+use afterstate_network::{
+    Network, NetworkError, Values,
+    file::{Problem, packed::Packed},
+};
+
+use rearrange::{Rearranged, rearrange};
+use visits::Visits;
+
+/// What a compact model is to be.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Settings {
+    /// The largest number of bytes of its file.
+    pub bytes: u64,
+    /// The number of games in which visits are counted.
+    pub games: u64,
+    /// Their seed.
+    pub seed: u64,
+    /// Their rules.
+    pub rules: Rules,
+    /// The number of threads that play.
+    pub threads: usize,
+}
+
+/// How far it has come.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Progress {
+    /// So many games have been played.
+    Played(u64),
+    /// A try at packing: the step of the rarest weights, the number of weights that are kept, and of bytes.
+    Packed(f32, u64, u64),
+}
+
+/// Why a model cannot be made compact.
+#[derive(Debug, thiserror::Error)]
+pub enum CompactError {
+    /// Values that a search has no use for.
+    #[error("a network of {0} cannot be made compact: only values of afterstates are searched")]
+    Values(Values),
+    /// More tuples than there is room for.
+    #[error("a network of {0} tuples cannot be made compact: it may have 60")]
+    Tuples(usize),
+    /// A size that the file cannot have.
+    #[error("{0} bytes are too few for a model: it takes 100000")]
+    Bytes(u64),
+    /// The compact network does not fit into memory.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// It cannot be packed.
+    #[error(transparent)]
+    Packing(#[from] Problem),
+    /// Someone had enough of it.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// What the header and the metadata of a file may take.
+const HEADER: u64 = 16 << 10;
+
+/// Makes a network compact. `watch` sees the progress; when it returns `false`, that is all.
+///
+/// # Errors
+/// When the network is not of afterstates or too large, or `watch` has stopped it.
+pub fn compact(
+    network: &Network,
+    settings: Settings,
+    mut watch: impl FnMut(Progress) -> bool,
+) -> Result<Packed, CompactError> {
+    let spec = network.spec();
+    if spec.values != Values::Afterstates {
+        return Err(CompactError::Values(spec.values));
+    }
+    if network.layout().lookups().len() > Visits::LOOKUPS {
+        return Err(CompactError::Tuples(spec.tables_per_set()));
+    }
+    let bytes = settings.bytes.checked_sub(HEADER).filter(|&bytes| bytes > 80_000);
+    let bytes = bytes.ok_or(CompactError::Bytes(settings.bytes))?;
+    let visits = count_visits(network, settings, |games| watch(Progress::Played(games)))?;
+    let rearranged = rearrange(network, &visits)?;
+    drop(visits);
+    fit(&rearranged, bytes, |packed, step| watch(Progress::Packed(step, packed.weights(), packed.bytes())))
+}
+
+fn count_visits(
+    network: &Network,
+    settings: Settings,
+    mut watch: impl FnMut(u64) -> bool,
+) -> Result<Visits, CompactError> {
+    let visits = Visits::new(network);
+    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..settings.threads.max(1) {
+            let (sender, next, stop, visits) = (sender.clone(), &next, &stop, &visits);
+            let Settings { rules, seed, games, .. } = settings;
+            scope.spawn(move || {
+                let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Relaxed)).filter(|&n| n < games));
+                for number in numbers.take_while(|_| !stop.load(Relaxed)) {
+                    match network.spec().side {
+                        4 => visits.play::<4>(network, rules, seed, number),
+                        3 => visits.play::<3>(network, rules, seed, number),
+                        _ => visits.play::<2>(network, rules, seed, number),
+                    }
+                    if sender.send(()).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for (played, ()) in (1..).zip(receiver) {
+            if !watch(played) {
+                stop.store(true, Relaxed);
+            }
+        }
+    });
+    if stop.into_inner() { Err(CompactError::Stopped) } else { Ok(visits) }
+}
+
+/// Packs with the step that makes the file as large as it may be.
+fn fit(
+    Rearranged { network, precisions }: &Rearranged,
+    bytes: u64,
+    mut watch: impl FnMut(&Packed, f32) -> bool,
+) -> Result<Packed, CompactError> {
+    /// Good enough.
+    const LEAST: f64 = 0.99;
+    const MOST_TRIES: usize = 12;
+    let mut log_step: f64 = 9.0;
+    // The nearest tries on both sides: log₂ of the step, and the logarithm of the size against what it may be.
+    let mut too_large: Option<(f64, f64)> = None;
+    let mut small: Option<(f64, f64)> = None;
+    let mut best = None;
+    for _ in 0..MOST_TRIES {
+        let step = log_step.exp2() as f32;
+        let packed = Packed::new(network, step, |position| precisions[position])?;
+        if !watch(&packed, step) {
+            return Err(CompactError::Stopped);
+        }
+        let share = packed.bytes() as f64 / bytes as f64;
+        let tried = (log_step, share.ln() - LEAST.ln() / 2.0);
+        if share > 1.0 {
+            too_large = Some(tried);
+        } else {
+            (small, best) = (Some(tried), Some(packed));
+            if share >= LEAST {
+                break;
+            }
+        }
+        log_step = match (too_large, small) {
+            (Some((fine, above)), Some((coarse, below))) => fine + (coarse - fine) * above / (above - below),
+            // Three times the step makes about half the size.
+            _ => log_step + (tried.1 * 2.3).clamp(-4.0, 4.0),
+        };
+    }
+    best.ok_or(CompactError::Bytes(bytes))
+}

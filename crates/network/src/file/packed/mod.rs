@@ -1,0 +1,59 @@
+//! Packed tables: a network in megabytes instead of gigabytes, for play.
+//!
+//! Weights that play seldom meets are left out, the others rounded, the more coarsely the less they are met, and what is left
+//! is [entropy-coded](coder) in an [order](walk) that makes it cheap to say which weights there are. The tables of a
+//! stage are coded as differences from the stage before it: a weight that is left out there is that of the stage before,
+//! as in weight promotion, but for as many stages as need be.
+//!
+//! docs/model-files.md has the format.
+
+mod coder;
+mod read;
+mod shape;
+mod walk;
+mod write;
+
+use crate::NetworkSpec;
+
+pub(super) use read::fill;
+pub use write::Packed;
+
+/// The key of the metadata that holds the step of precision 1. Each further precision halves it.
+pub(super) const STEP: &str = "packed_step";
+
+/// The version of model files with packed tables.
+pub(super) const VERSION: &str = "3";
+
+/// The steps that make sense: every level times any of them is finite.
+const STEPS: std::ops::RangeInclusive<f32> = 1e-6..=1e9;
+
+/// The largest precision.
+pub const FINEST: u8 = coder::SYMBOLS as u8 - 1;
+
+/// The step of a precision from 1 on.
+fn step_of(step: f32, precision: u8) -> f32 {
+    step / f32::from(1u16 << precision.saturating_sub(1))
+}
+
+/// The number of tables in a stage.
+fn tables_per_stage(spec: &NetworkSpec) -> usize {
+    spec.values.sets() * spec.tables_per_set()
+}
+
+/// Does something for every number below `count`, on all cores.
+fn in_parallel<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(count);
+    let numbers = || std::iter::from_fn(|| Some(next.fetch_add(1, Relaxed)).filter(|&number| number < count));
+    let mut results: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let worker = || numbers().map(|number| (number, work(number))).collect::<Vec<_>>();
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        let join = |worker: std::thread::ScopedJoinHandle<'_, Vec<_>>| {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        workers.into_iter().flat_map(join).collect()
+    });
+    results.sort_by_key(|(number, _)| *number);
+    results.into_iter().map(|(_, result)| result).collect()
+}

@@ -1,0 +1,114 @@
+//! Unpacking.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::{
+    STEP, STEPS,
+    coder::{Decoder, SYMBOLS},
+    in_parallel,
+    shape::Shape,
+    step_of, tables_per_stage,
+    walk::{Levels, Walk},
+};
+use crate::{
+    Network,
+    file::{FileError, Problem, safetensors::TensorFile},
+};
+
+/// Fills a network with packed tables of its shape.
+pub(in crate::file) fn fill(network: &Network, file: &TensorFile) -> Result<(), FileError> {
+    let text = file.metadata().get(STEP).cloned().unwrap_or_default();
+    let step = text.parse().ok().filter(|step| STEPS.contains(step)).ok_or_else(|| {
+        Problem::Metadata { key: STEP, found: text, right: "a number from 1e-6 to 1e9" }.at(file.path())
+    })?;
+    let filled =
+        in_parallel(tables_per_stage(network.spec()), |table| fill_stages(network, table, step, file));
+    filled.into_iter().collect()
+}
+
+/// Fills a table in all stages.
+fn fill_stages(network: &Network, first: usize, step: f32, file: &TensorFile) -> Result<(), FileError> {
+    let spec = network.spec();
+    let shape = Shape::of(spec, first);
+    let per_stage = tables_per_stage(spec);
+    for stage in 0..spec.stages.count() {
+        let table = first + stage * per_stage;
+        let name = format!("packed.{}", spec.table_name(table));
+        let mut decoder = Decoder::new(file.bytes(&name)?);
+        let mut weights = Weights::new(network, table, &shape, step);
+        Walk::new(&mut decoder, &shape, None, &mut weights).run();
+        if !decoder.is_complete() {
+            return Err(Problem::Packed(name).at(file.path()));
+        }
+    }
+    Ok(())
+}
+
+/// A table that is being filled.
+struct Weights<'a> {
+    network: &'a Network,
+    shape: &'a Shape,
+    /// The steps by precision.
+    steps: [f32; SYMBOLS],
+    /// What the lower and the upper labels of an index add to its position.
+    low: Vec<usize>,
+    high: Vec<usize>,
+    /// From the position in this stage to that in the next, and the number of stages from this one on.
+    stage_len: usize,
+    stages: usize,
+    is_first: bool,
+}
+
+impl<'a> Weights<'a> {
+    fn new(network: &'a Network, table: usize, shape: &'a Shape, step: f32) -> Self {
+        let spec = network.spec();
+        let (offset, cells) = network.layout().contributions(table % spec.tables_per_set());
+        let id = spec.table_id(table);
+        let start = id.set * network.set_len() + offset as usize;
+        let (low, high) = cells.split_at(shape.n / 2);
+        let sums = |cells: &[Vec<u64>], start| {
+            cells.iter().fold(vec![start], |sums, cell| {
+                cell.iter().flat_map(|add| sums.iter().map(move |sum| sum + *add as usize)).collect()
+            })
+        };
+        Weights {
+            network,
+            shape,
+            steps: std::array::from_fn(|precision| step_of(step, precision as u8)),
+            low: sums(low, start),
+            high: sums(high, 0),
+            stage_len: spec.values.sets() * network.set_len(),
+            stages: spec.stages.count() - id.stage,
+            is_first: id.stage == 0,
+        }
+    }
+
+    #[inline(always)]
+    fn position(&self, index: usize) -> usize {
+        // Tables have 2^32 weights at most, and short divisions are fast.
+        let (index, low) = (index as u32, self.low.len() as u32);
+        self.low[(index % low) as usize] + self.high[(index / low) as usize]
+    }
+}
+
+impl Levels for Weights<'_> {
+    fn level(&mut self, _: usize) -> i32 {
+        0
+    }
+
+    /// Later stages have the weight too, until they get their own.
+    #[inline(always)]
+    fn take(&mut self, index: usize, precision: u8, level: i32) {
+        let weights = self.network.weights();
+        let first = self.position(index);
+        // The weight of the stage before is already here. In the first stage there is none, and no need to wait for memory.
+        let before = if self.is_first { 0.0 } else { f32::from_bits(weights[first].load(Relaxed)) };
+        let value = (before + level as f32 * self.steps[usize::from(precision)]).to_bits();
+        let store = |first: usize| {
+            let positions = (first..).step_by(self.stage_len).take(self.stages);
+            positions.for_each(|position| weights[position].store(value, Relaxed));
+        };
+        store(first);
+        self.shape.images(index).for_each(|image| store(self.position(image)));
+    }
+}
