@@ -32,8 +32,12 @@ fn models_are_listed() {
     let models = Running::new().get("/api/models").json();
     let names: Vec<_> =
         models["models"].as_array().expect("a list").iter().map(|m| (&m["name"], &m["kind"])).collect();
-    assert_eq!(names, [(&json!("tiny"), &json!("run")), (&json!("three"), &json!("file"))]);
-    assert_eq!((&models["models"][0]["default"], &models["models"][1]["side"]), (&json!(true), &json!(3)));
+    let built_in = json!("built-in");
+    assert_eq!(
+        names,
+        [(&json!("tiny"), &json!("run")), (&built_in, &built_in), (&json!("three"), &json!("file"))]
+    );
+    assert_eq!((&models["models"][0]["default"], &models["models"][2]["side"]), (&json!(true), &json!(3)));
 }
 
 #[test]
@@ -212,10 +216,13 @@ fn the_description_is_served() {
 }
 
 #[test]
-fn without_any_model_the_page_works_and_says_so() {
-    let server = Running::with(|options| (options.runs, options.models) = ("none".into(), "none".into()));
-    assert_eq!(server.get("/api/session").json()["default_model"], Value::Null);
-    assert_eq!(server.get("/api/advise?board=0000/0010/0100/000b").error(), "there is no model yet");
+fn without_any_other_model_there_is_the_built_in_one() {
+    let server = Running::with(|options| {
+        (options.runs, options.models, options.model) = ("none".into(), "none".into(), None);
+    });
+    assert_eq!(server.get("/api/session").json()["default_model"], "built-in");
+    let advice = server.get("/api/advise?board=0000/0010/0100/000b&search=1ply").json();
+    assert_eq!(advice["model"], "built-in");
     assert_eq!(server.get("/").status, 200);
     assert_eq!(server.get("/api/runs").json(), json!({ "runs": [] }));
 }

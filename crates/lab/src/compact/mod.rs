@@ -1,8 +1,8 @@
 //! Compact models: a network in a few megabytes, for play.
 //!
-//! 1. The network plays, and the lookups of a 3-ply search are counted: the weights that [`visits`] meets.
-//! 2. What weights have in common moves into [small tuples](redundant), and weight promotion is resolved.
-//! 3. Every weight gets a precision by its visits, and the tables are [packed]. The mean square error of a value is the sum
+//! 1. The network plays, and the lookups of a 3-ply search are counted: the weights that `visits` meets.
+//! 2. What weights have in common moves into small tuples (`redundant`), and weight promotion is resolved.
+//! 3. Every weight gets a precision by its visits, and the tables are packed. The mean square error of a value is the sum
 //!    over its weights of visits × error²; for a given number of bits it is least if the step of a weight goes with
 //!    1/√visits. The step of the rarest weights is then chosen such that the file has the size that is wanted.
 

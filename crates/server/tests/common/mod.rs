@@ -88,7 +88,8 @@ impl Running {
         fs::create_dir_all(&models).expect("a directory");
         write_run(&runs.join("tiny"));
         save_network(&models.join("three.safetensors"), 3, "0123");
-        let mut options = Options { port: Some(0), runs, models, ..Options::default() };
+        let model = Some(runs.join("tiny"));
+        let mut options = Options { port: Some(0), runs, models, model, ..Options::default() };
         change(&mut options);
         let server = Server::bind(&options).expect("a free port");
         let address = server.address();

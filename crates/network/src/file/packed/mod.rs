@@ -1,7 +1,7 @@
 //! Packed tables: a network in megabytes instead of gigabytes, for play.
 //!
 //! Weights that play seldom meets are left out, the others rounded, the more coarsely the less they are met, and what is left
-//! is [entropy-coded](coder) in an [order](walk) that makes it cheap to say which weights there are. The tables of a
+//! is entropy-coded (`coder`) in an order (`walk`) that makes it cheap to say which weights there are. The tables of a
 //! stage are coded as differences from the stage before it: a weight that is left out there is that of the stage before,
 //! as in weight promotion, but for as many stages as need be.
 //!
