@@ -95,9 +95,13 @@ pub(crate) fn router(app: App) -> Router {
     for Route { name, handler } in api() {
         router = router.route(name.trim_start_matches(|c| c != '/'), handler);
     }
+    router = router.route("/", on(MethodFilter::GET, page::file)).fallback(page::file);
+    guarded(router, app)
+}
+
+/// What goes for all routes.
+fn guarded(router: Router<App>, app: App) -> Router {
     router
-        .route("/", on(MethodFilter::GET, page::file))
-        .fallback(page::file)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(CatchPanicLayer::custom(panicked))
@@ -119,7 +123,14 @@ fn panicked(_: Box<dyn Any + Send>) -> Response {
 mod tests {
     use std::collections::BTreeSet;
 
+    use axum::{
+        body::{Body, to_bytes},
+        extract::Request,
+    };
+    use tower::ServiceExt;
+
     use super::*;
+    use crate::{Options, Server};
 
     #[test]
     fn the_description_has_the_routes_and_no_others() {
@@ -135,5 +146,31 @@ mod tests {
         let routes: BTreeSet<_> = api().iter().map(|route| route.name.to_owned()).collect();
         assert_eq!(described, routes);
         assert_eq!(description["info"]["version"], env!("CARGO_PKG_VERSION"));
+    }
+
+    async fn ask(router: &Router, path: &str) -> (StatusCode, Value) {
+        let request = Request::get(path).header("Host", "localhost").body(Body::empty()).expect("a request");
+        let Ok(response) = router.clone().oneshot(request).await;
+        let status = response.status();
+        let body = to_bytes(response.into_body(), MAX_BODY).await.expect("a body");
+        (status, serde_json::from_slice(&body).expect("JSON"))
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_500_and_the_server_goes_on() {
+        let server = Server::bind(&Options { port: Some(0), ..Options::default() }).expect("a free port");
+        async fn panic() -> StatusCode {
+            panic!("a mistake, made on purpose")
+        }
+        let session = on(MethodFilter::GET, routes::session::session);
+        let router = Router::new().route("/panic", on(MethodFilter::GET, panic)).route("/session", session);
+        let router = guarded(router, server.app.clone());
+        for _ in 0..2 {
+            let (status, answer) = ask(&router, "/panic").await;
+            assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+            assert_eq!(answer["error"], "a mistake in afterstate itself");
+            assert!(answer["hint"].as_str().is_some_and(|hint| hint.contains("report")), "{answer}");
+            assert_eq!(ask(&router, "/session").await.0, StatusCode::OK);
+        }
     }
 }

@@ -48,9 +48,6 @@ const TRIES: u16 = 100;
 /// How long answers under way are waited for in the end.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// The most connections at once.
-const CONNECTIONS: usize = 1024;
-
 /// How to serve.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -68,6 +65,8 @@ pub struct Options {
     pub model: Option<PathBuf>,
     /// The program whose `train` command trains; without it, nothing can be trained.
     pub trainer: Option<PathBuf>,
+    /// The most connections at once; others wait.
+    pub connections: usize,
 }
 
 impl Default for Options {
@@ -80,6 +79,7 @@ impl Default for Options {
             models: "models".into(),
             model: None,
             trainer: None,
+            connections: 1024,
         }
     }
 }
@@ -107,6 +107,7 @@ pub enum ServeError {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
+    connections: usize,
     app: App,
 }
 
@@ -134,7 +135,7 @@ impl Server {
             solutions: Solutions::new(&options.models),
             closing: watch::Sender::new(false),
         };
-        Ok(Server { listener, address, app: Arc::new(shared) })
+        Ok(Server { listener, address, connections: options.connections, app: Arc::new(shared) })
     }
 
     /// Where it listens.
@@ -161,7 +162,7 @@ impl Server {
 
     /// Answers until `stop` is done; then streams end, other answers are finished, and the training is saved.
     async fn answer(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        let listener = Listener::new(tokio::net::TcpListener::from_std(self.listener)?, CONNECTIONS);
+        let listener = Listener::new(tokio::net::TcpListener::from_std(self.listener)?, self.connections);
         let app = self.app;
         let service = app::router(app.clone()).into_make_service_with_connect_info::<Peer>();
         let (closing, first) = (app.clone(), app.clone());

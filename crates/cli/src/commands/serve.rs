@@ -53,6 +53,7 @@ impl Serve {
             models: self.models.unwrap_or(defaults.models),
             model: self.model,
             trainer: std::env::current_exe().ok(),
+            connections: defaults.connections,
         };
         let server = Server::bind(&options).map_err(failure)?;
         let (address, port) = (server.address(), server.address().port());

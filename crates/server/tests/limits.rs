@@ -1,0 +1,63 @@
+//! More than the server takes on at once.
+
+mod common;
+
+use std::{
+    io::{BufRead, BufReader, ErrorKind, Read, Write},
+    net::TcpStream,
+    thread,
+    time::{Duration, Instant},
+};
+
+use common::Running;
+
+/// A game that is watched for as long as the connection is open.
+const WATCH: &str = "/api/watch?game=1&search=1ply&delay=60000";
+
+/// Opens a stream, and waits for its first line.
+fn open_stream(server: &Running) -> TcpStream {
+    let mut stream = server.connect();
+    write!(stream, "GET {WATCH} HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("sent");
+    let mut line = String::new();
+    BufReader::new(&mut stream).read_line(&mut line).expect("a line");
+    assert!(line.starts_with("HTTP/1.1 200"), "{line}");
+    stream
+}
+
+#[test]
+fn more_streams_than_may_be_open_are_told_to_come_back() {
+    let server = Running::new();
+    let most = server.get("/api/session").json()["limits"]["max_streams"].as_u64().expect("a number");
+    let mut open: Vec<_> = (0..most).map(|_| open_stream(&server)).collect();
+    let refused = server.get(WATCH);
+    assert_eq!((refused.status, refused.headers["retry-after"].as_str()), (503, "1"));
+    assert_eq!(refused.json()["error"], format!("{most} streams are open"));
+    assert_eq!(server.get("/api/advise?board=0000/0010/0100/000b").status, 200, "answers go on");
+    open.pop();
+    let start = Instant::now();
+    // A stream that begins has no length, so that its answer is read without a body.
+    while server.get(WATCH).status == 503 {
+        assert!(start.elapsed() < Duration::from_secs(5), "the place of a closed stream is not given back");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn more_connections_than_may_be_open_wait() {
+    let server = Running::with(|options| options.connections = 2);
+    let mut open = [server.connect(), server.connect()];
+    for stream in &mut open {
+        write!(stream, "GET /api/session HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("sent");
+        assert_eq!(stream.read(&mut [0; 4096]).expect("an answer").min(1), 1);
+    }
+    let mut third = server.connect();
+    write!(third, "GET /api/session HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("sent");
+    third.set_read_timeout(Some(Duration::from_millis(200))).expect("a timeout");
+    let waits = third.read(&mut [0; 12]).expect_err("it waits").kind();
+    assert!(matches!(waits, ErrorKind::WouldBlock | ErrorKind::TimedOut), "{waits}");
+    drop(open);
+    third.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+    let mut answer = String::new();
+    third.read_to_string(&mut answer).expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
