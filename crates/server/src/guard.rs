@@ -13,7 +13,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{app::App, error::ApiError, listener::Peer};
+use crate::{app::App, error::ApiError};
 
 /// The header that carries the token.
 const TOKEN: HeaderName = HeaderName::from_static("x-afterstate-token");
@@ -128,7 +128,7 @@ impl FromRequestParts<App> for Trusted {
 /// Where a request comes from; from nowhere that is trusted if that is not known.
 pub(crate) fn peer(parts: &Parts) -> SocketAddr {
     let unknown = SocketAddr::from(([0, 0, 0, 0], 0));
-    parts.extensions.get::<ConnectInfo<Peer>>().map_or(unknown, |info| info.0.0)
+    parts.extensions.get::<ConnectInfo<SocketAddr>>().map_or(unknown, |info| info.0)
 }
 
 /// Compares in a time that does not tell where they differ.

@@ -33,7 +33,7 @@ use std::{
 use app::{App, Shared};
 use exact::Solutions;
 use guard::Hosts;
-use listener::{Listener, Peer};
+use listener::Bounds;
 use models::Models;
 use searches::{Limits, Searches};
 use tokio::sync::{Semaphore, watch};
@@ -67,6 +67,8 @@ pub struct Options {
     pub trainer: Option<PathBuf>,
     /// The most connections at once; others wait.
     pub connections: usize,
+    /// How long a connection may take to send the headers of a request.
+    pub patience: Duration,
 }
 
 impl Default for Options {
@@ -80,6 +82,7 @@ impl Default for Options {
             model: None,
             trainer: None,
             connections: 1024,
+            patience: Duration::from_secs(30),
         }
     }
 }
@@ -107,7 +110,7 @@ pub enum ServeError {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    connections: usize,
+    bounds: Bounds,
     app: App,
 }
 
@@ -135,7 +138,8 @@ impl Server {
             solutions: Solutions::new(&options.models),
             closing: watch::Sender::new(false),
         };
-        Ok(Server { listener, address, connections: options.connections, app: Arc::new(shared) })
+        let bounds = Bounds { connections: options.connections, patience: options.patience };
+        Ok(Server { listener, address, bounds, app: Arc::new(shared) })
     }
 
     /// Where it listens.
@@ -162,9 +166,8 @@ impl Server {
 
     /// Answers until `stop` is done; then streams end, other answers are finished, and the training is saved.
     async fn answer(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        let listener = Listener::new(tokio::net::TcpListener::from_std(self.listener)?, self.connections);
+        let listener = tokio::net::TcpListener::from_std(self.listener)?;
         let app = self.app;
-        let service = app::router(app.clone()).into_make_service_with_connect_info::<Peer>();
         let (closing, first) = (app.clone(), app.clone());
         // The default model is on its way while the browser opens the page; what is wrong with it is said when it is used.
         tokio::task::spawn_blocking(move || first.models.get(None).is_ok());
@@ -177,16 +180,16 @@ impl Server {
             let _ = closed.wait_for(|closing| *closing).await;
             tokio::time::sleep(GRACE).await;
         };
-        let served = tokio::select! {
-            served = axum::serve(listener, service).with_graceful_shutdown(stop) => served,
-            () = late => Ok(()),
-        };
+        tokio::select! {
+            () = listener::serve(listener, app::router(app.clone()), self.bounds, stop) => {}
+            () = late => {}
+        }
         tokio::select! {
             () = app.trainings.close() => {}
             // Whoever is told twice does not wait: the training saves itself.
             _ = tokio::signal::ctrl_c() => {}
         }
-        served
+        Ok(())
     }
 
     /// Answers until the process is told to end, by Ctrl-C or SIGTERM.

@@ -1,86 +1,66 @@
-//! Connections: no more than so many at once.
+//! Connections: no more than so many at once, and none for clients who say nothing.
 
-use std::{
-    io,
-    net::SocketAddr,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
+use std::{future::Future, pin::pin, sync::Arc, time::Duration};
+
+use axum::{Router, extract::ConnectInfo, serve::Listener};
+use hyper::{
+    Request,
+    body::Incoming,
+    server::conn::http1,
+    service::{Service, service_fn},
 };
-
-use axum::{extract::connect_info::Connected, serve::IncomingStream};
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+    service::TowerToHyperService,
 };
+use tokio::{net::TcpListener, sync::Semaphore};
 
-/// A listener that leaves the next ones waiting while so many connections are open.
-pub(crate) struct Listener {
-    listener: TcpListener,
-    connections: Arc<Semaphore>,
-}
-
-/// A connection, and the right to it.
-pub(crate) struct Connection {
-    stream: TcpStream,
-    _permit: Option<OwnedSemaphorePermit>,
-}
-
-/// Where a connection comes from.
+/// What connections are given.
 #[derive(Clone, Copy)]
-pub(crate) struct Peer(pub(crate) SocketAddr);
-
-impl Listener {
-    pub(crate) fn new(listener: TcpListener, most: usize) -> Self {
-        Listener { listener, connections: Arc::new(Semaphore::new(most)) }
-    }
+pub(crate) struct Bounds {
+    /// The most at once; the next ones wait.
+    pub(crate) connections: usize,
+    /// How long it may take from a connection, or from the answer before, to the end of a request's headers.
+    pub(crate) patience: Duration,
 }
 
-impl axum::serve::Listener for Listener {
-    type Io = Connection;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Connection, SocketAddr) {
-        // The semaphore is never closed.
-        let permit = self.connections.clone().acquire_owned().await.ok();
-        let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
+/// Answers until `stop` is done, and finishes the answers that are under way then. `axum::serve` would do, but it waits
+/// for silent clients for ever.
+pub(crate) async fn serve(
+    mut listener: TcpListener,
+    router: Router,
+    bounds: Bounds,
+    stop: impl Future<Output = ()>,
+) {
+    let (places, open) = (Arc::new(Semaphore::new(bounds.connections)), GracefulShutdown::new());
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(bounds.patience);
+    let mut stop = pin!(stop);
+    loop {
+        let accept = async {
+            // The semaphore is never closed.
+            let place = places.clone().acquire_owned().await.ok();
+            (place, Listener::accept(&mut listener).await)
+        };
+        let (place, (stream, address)) = tokio::select! {
+            accepted = accept => accepted,
+            () = &mut stop => break,
+        };
         // Small answers go out at once; where that cannot be, they go out later.
         let _ = stream.set_nodelay(true);
-        (Connection { stream, _permit: permit }, address)
+        let answer = TowerToHyperService::new(router.clone());
+        let answer = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo(address));
+            answer.call(request)
+        });
+        let connection = open.watch(http.serve_connection(TokioIo::new(stream), answer));
+        tokio::spawn(async move {
+            let _place = place;
+            // Whoever breaks off or sends nonsense has only that connection to lose.
+            let _ = connection.await;
+        });
     }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
-}
-
-impl Connected<IncomingStream<'_, Listener>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, Listener>) -> Self {
-        Peer(*stream.remote_addr())
-    }
-}
-
-impl AsyncRead for Connection {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_read(context, buffer)
-    }
-}
-
-impl AsyncWrite for Connection {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
-    }
+    drop(listener);
+    open.shutdown().await;
 }

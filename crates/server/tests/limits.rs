@@ -61,3 +61,25 @@ fn more_connections_than_may_be_open_wait() {
     third.read_to_string(&mut answer).expect("an answer");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
+
+#[test]
+fn silent_clients_make_room() {
+    let patience = Duration::from_millis(100);
+    let server = Running::with(|options| (options.connections, options.patience) = (2, patience));
+    let mut silent = [server.connect(), server.connect()];
+    write!(silent[1], "GET /api/session HTTP/1.1\r\nHost: loc").expect("sent");
+    assert_eq!(server.get("/api/session").status, 200, "the third one waits for its turn, but not for ever");
+    for stream in &mut silent {
+        // Closed, or closed with a word about it.
+        let _ = stream.read_to_end(&mut Vec::new());
+        assert!(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
+    }
+}
+
+#[test]
+fn clients_that_listen_are_not_silent() {
+    let server = Running::with(|options| options.patience = Duration::from_millis(100));
+    let events = server.events("/api/watch?game=1&search=1ply&moves=3&delay=150", "end");
+    assert_eq!(events.len(), 4, "{events:?}");
+    assert_eq!(server.get("/api/advise?board=0000/0010/0100/000b&search=300ms").status, 200);
+}

@@ -54,6 +54,7 @@ impl Serve {
             model: self.model,
             trainer: std::env::current_exe().ok(),
             connections: defaults.connections,
+            patience: defaults.patience,
         };
         let server = Server::bind(&options).map_err(failure)?;
         let (address, port) = (server.address(), server.address().port());

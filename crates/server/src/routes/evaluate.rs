@@ -3,6 +3,7 @@
 use std::{
     collections::HashSet,
     fs,
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -35,7 +36,6 @@ use crate::{
     events::{self, event},
     extract::Parameters,
     guard::Trusted,
-    listener::Peer,
     models::lock,
     runs,
     stream::LARGEST,
@@ -119,7 +119,7 @@ pub(crate) struct Wanted {
 /// Lets a model play many games, and tells how it goes.
 pub(crate) async fn evaluate(
     State(app): State<App>,
-    ConnectInfo(Peer(address)): ConnectInfo<Peer>,
+    ConnectInfo(address): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
     Parameters(wanted): Parameters<Wanted>,
 ) -> Answer<Response> {
