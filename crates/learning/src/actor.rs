@@ -85,6 +85,7 @@ impl<const N: usize> Actor<N> {
         target: &T,
         learner: &Learner<'_, S>,
     ) {
+        self.game.decide();
         let reached = self.game.choose();
         // SAFETY: inside a kernel, as the caller.
         unsafe {

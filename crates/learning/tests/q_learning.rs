@@ -277,6 +277,7 @@ fn score(network: &Network, game: u64) -> u64 {
             while !game.is_over() {
                 // SAFETY: inside a kernel.
                 unsafe { game.evaluate::<I>(&view, &rules) };
+                game.decide();
                 game.advance(&rules);
             }
             game.score

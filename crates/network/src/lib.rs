@@ -18,6 +18,7 @@ mod layout;
 mod lookup;
 mod memory;
 mod network;
+mod promotion;
 mod simd;
 mod spec;
 mod stages;

@@ -7,6 +7,7 @@ use afterstate_game::Afterstate;
 use crate::{
     Encoding, Isa, Kernel, Layout, Level, Lookup, Mapped, MemoryError, NetworkSpec, Positions, SpecError,
     Stages, TableId, dispatch, memory,
+    promotion::{self, Promotion, Source},
 };
 
 /// The weights, as f32 bits in relaxed atomics: threads share them without locks.
@@ -129,14 +130,14 @@ impl Network {
             sets_per_stage: self.spec.values.sets(),
             set_len: self.set_len(),
             initial: &self.initial,
-            promotion: if self.spec.promotion { Promotion::Read } else { Promotion::Off },
+            promotion: Promotion::Read,
+            promoted_from: if self.spec.promotion { self.spec.values.sets() } else { usize::MAX },
         }
     }
 
     /// The network as training sees it: weights that are promoted stay so.
     pub fn training_view(&self) -> View<'_> {
-        let promotion = if self.spec.promotion { Promotion::Write } else { Promotion::Off };
-        View { promotion, ..self.view() }
+        View { promotion: Promotion::Write, ..self.view() }
     }
 
     /// The network as a thread sees it that keeps the weights of small tiles for itself, and where
@@ -168,17 +169,6 @@ pub struct Found {
     pub value: f32,
 }
 
-/// Weight promotion (jaskowski-2016, V.D.2): what a weight of 0 means, where it has a stage before it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Promotion {
-    /// 0.
-    Off,
-    /// The weight of the stage before.
-    Read,
-    /// The same, and it is copied from there.
-    Write,
-}
-
 /// Weights and the lookups that find a board's among them.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
@@ -186,12 +176,14 @@ pub struct View<'a> {
     pub weights: &'a [AtomicU32],
     /// The lookups, the same for every set of tables.
     pub lookups: &'a [Lookup],
-    encoding: Encoding,
+    pub(crate) encoding: Encoding,
     stages: &'a Stages,
-    sets_per_stage: usize,
+    pub(crate) sets_per_stage: usize,
     set_len: usize,
     initial: &'a [f32],
     promotion: Promotion,
+    /// The first set whose weights are promoted.
+    promoted_from: usize,
 }
 
 impl<'a> View<'a> {
@@ -238,12 +230,15 @@ impl<'a> View<'a> {
     pub unsafe fn find_in<I: Isa>(&self, set: usize, board: &[u8; 16], positions: &mut [Positions]) -> f32 {
         // SAFETY: as the caller; the lookups are those of the weights.
         unsafe {
+            if set >= self.promoted_from {
+                return self.promoted::<I>(set, Source::Board(board, positions));
+            }
             let mut sums = I::zero();
             for (lookup, positions) in self.lookups.iter().zip(positions) {
                 *positions = I::positions(board, self.encoding, lookup);
-                sums = self.add::<I>(sums, set, lookup, positions);
+                sums = I::add(sums, self.gather::<I>(set, lookup, positions));
             }
-            self.initial[set] + I::total(sums)
+            self.initial(set) + I::total(sums)
         }
     }
 
@@ -256,11 +251,15 @@ impl<'a> View<'a> {
         // SAFETY: as the caller; the lookups are those of the weights.
         unsafe {
             let set = self.set_of(board);
+            if set >= self.promoted_from {
+                return self.promoted::<I>(set, Source::Board(board, &mut []));
+            }
             let mut sums = I::zero();
             for lookup in self.lookups {
-                sums = self.add::<I>(sums, set, lookup, &I::positions(board, self.encoding, lookup));
+                let positions = I::positions(board, self.encoding, lookup);
+                sums = I::add(sums, self.gather::<I>(set, lookup, &positions));
             }
-            self.initial[set] + I::total(sums)
+            self.initial(set) + I::total(sums)
         }
     }
 
@@ -272,11 +271,14 @@ impl<'a> View<'a> {
     pub unsafe fn sum<I: Isa>(&self, features: Features<'_>) -> f32 {
         // SAFETY: as the caller.
         unsafe {
+            if features.set >= self.promoted_from {
+                return self.promoted::<I>(features.set, Source::Positions(features.positions));
+            }
             let mut sums = I::zero();
             for (lookup, positions) in self.lookups.iter().zip(features.positions) {
-                sums = self.add::<I>(sums, features.set, lookup, positions);
+                sums = I::add(sums, self.gather::<I>(features.set, lookup, positions));
             }
-            self.initial[features.set] + I::total(sums)
+            self.initial(features.set) + I::total(sums)
         }
     }
 
@@ -291,37 +293,37 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Adds a lookup's weights to the sums.
+    /// A lookup's weights in a set of tables.
     ///
     /// # Safety
-    /// As for [`Isa::gather`].
+    /// As for [`Isa::gather`]; the set must be one of the network's.
     #[inline(always)]
-    unsafe fn add<I: Isa>(
-        &self,
-        sums: I::Sums,
-        set: usize,
-        lookup: &Lookup,
-        positions: &Positions,
-    ) -> I::Sums {
-        // SAFETY: as the caller; the set is one of the network's.
+    unsafe fn gather<I: Isa>(&self, set: usize, lookup: &Lookup, positions: &Positions) -> I::Sums {
+        // SAFETY: as the caller.
         unsafe {
-            let weights = self.weights.get_unchecked(set * self.set_len..);
-            let found = I::gather(weights, lookup, positions, lookup.live_lanes());
-            let sums = I::add(sums, found);
-            if self.promotion == Promotion::Off || set < self.sets_per_stage {
-                return sums;
-            }
-            match I::zeros(found) & lookup.live_lanes() {
-                0 => sums,
-                zeros => {
-                    let before = &self.weights[(set - self.sets_per_stage) * self.set_len..];
-                    if self.promotion == Promotion::Write {
-                        promote(weights, before, lookup, positions, zeros);
-                    }
-                    I::add(sums, I::gather(before, lookup, positions, zeros))
-                }
-            }
+            let weights = self.weights.get_unchecked(self.start(set)..);
+            I::gather(weights, lookup, positions, lookup.live_lanes())
         }
+    }
+
+    /// The value in a set of tables whose weights are promoted.
+    ///
+    /// # Safety
+    /// As for [`Self::sum`].
+    #[inline(always)]
+    unsafe fn promoted<I: Isa>(&self, set: usize, source: Source<'_>) -> f32 {
+        // SAFETY: as the caller.
+        unsafe { self.initial(set) + promotion::sum(I::LEVEL, self, self.promotion, set, source) }
+    }
+
+    /// V_init of a set's stage.
+    ///
+    /// # Safety
+    /// The set must be one of the network's.
+    #[inline(always)]
+    unsafe fn initial(&self, set: usize) -> f32 {
+        // SAFETY: there is one for each set.
+        unsafe { *self.initial.get_unchecked(set) }
     }
 
     /// The positions of a board's weights, by a given instruction set.
@@ -341,19 +343,5 @@ impl<'a> View<'a> {
             }
         }
         dispatch(level, Find(*self, board))
-    }
-}
-
-/// Copies weights from the stage before. Another thread may have done so and learned meanwhile: then its
-/// weight stays.
-#[cold]
-fn promote(weights: &[AtomicU32], before: &[AtomicU32], lookup: &Lookup, positions: &Positions, lanes: u16) {
-    for lane in (0..lookup.live()).filter(|lane| lanes >> lane & 1 == 1) {
-        let position = (lookup.base() + positions.0[lane] as isize) as usize;
-        let (weight, found) = (before[position].load(Relaxed), weights[position].load(Relaxed));
-        if f32::from_bits(found) == 0.0 {
-            // A failure means that it is no longer 0, which is as good.
-            let _ = weights[position].compare_exchange(found, weight, Relaxed, Relaxed);
-        }
     }
 }

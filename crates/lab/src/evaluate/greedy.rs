@@ -118,7 +118,10 @@ impl<const N: usize> Kernel for Chunk<'_, N> {
             // Each step by all games before the next one, as in training.
             // SAFETY: inside a kernel.
             playing.iter_mut().for_each(|game| unsafe { game.evaluate::<I>(&view, &rules) });
-            playing.iter_mut().for_each(|game| game.advance(&rules));
+            playing.iter_mut().for_each(|game| {
+                game.decide();
+                game.advance(&rules);
+            });
             moves += playing.len() as u64;
             if playing.iter().any(GreedyGame::is_over) {
                 playing.retain_mut(|game| {

@@ -68,6 +68,8 @@ pub struct GreedyGame<const N: usize> {
     returns: [f32; 4],
     /// What the values are of.
     kind: Values,
+    /// The best move, by number.
+    best: usize,
     /// The move to make where it is not the best one.
     exploring: Option<Move>,
     /// The reward of the last move.
@@ -105,6 +107,7 @@ impl<const N: usize> GreedyGame<N> {
             values: [0.0; 4],
             returns: [0.0; 4],
             kind: network.spec().values,
+            best: 0,
             exploring: None,
             earned: 0,
         }
@@ -155,7 +158,7 @@ impl<const N: usize> GreedyGame<N> {
         if self.kind == Values::Afterstates { 0.0 } else { self.earned as f32 }
     }
 
-    /// Evaluates the moves. To be called once for each new state, before [`Self::choose`].
+    /// Evaluates the moves. To be called once for each new state, before [`Self::decide`].
     ///
     /// # Safety
     /// Inside a kernel only.
@@ -214,15 +217,16 @@ impl<const N: usize> GreedyGame<N> {
         }
     }
 
-    /// The best move by [`Self::evaluate`], the first one of equals.
+    /// Finds the best of the evaluated moves, the first one of equals. To be called before [`Self::choose`] and
+    /// [`Self::advance`].
     #[inline(always)]
-    fn best(&self) -> usize {
-        // From a legal move on, so that weights that are no numbers cannot lead to an illegal one.
-        let mut best = self.slides.legal.mask().trailing_zeros() as usize & 3;
-        for a in 0..4 {
-            best = if self.returns[a] > self.returns[best] { a } else { best };
-        }
-        best
+    pub fn decide(&mut self) {
+        let better = |a: usize, b: usize| if self.returns[b] > self.returns[a] { b } else { a };
+        let best = better(better(0, 1), better(2, 3));
+        // Weights that are no numbers must not lead to an illegal move.
+        let legal = self.slides.legal.mask();
+        let best = if legal >> best & 1 == 1 { best } else { legal.trailing_zeros() as usize };
+        self.best = best;
     }
 
     /// The legal moves and what they are worth, by number; −∞ where the move is illegal.
@@ -236,17 +240,16 @@ impl<const N: usize> GreedyGame<N> {
         self.exploring = Some(a);
     }
 
-    /// The move to make, when this is the best one.
+    /// The move to make: the best one, or the one that explores.
     #[inline(always)]
-    fn made(&self, best: usize) -> usize {
-        self.exploring.map_or(best, |a| a as usize)
+    fn made(&self) -> usize {
+        self.exploring.map_or(self.best, |a| a as usize) & 3
     }
 
     /// What the move reaches.
     #[inline(always)]
     pub fn choose(&self) -> Reached<'_> {
-        let best = self.best();
-        let made = self.made(best);
+        let (best, made) = (self.best & 3, self.made());
         let lookups = self.positions.len() / 4;
         if self.kind != Values::Afterstates {
             return self.reached_state(best, made);
@@ -279,7 +282,7 @@ impl<const N: usize> GreedyGame<N> {
     /// Makes the move and goes on to the next state.
     #[inline(always)]
     pub fn advance(&mut self, rules: &Rules) {
-        let made = self.made(self.best());
+        let made = self.made();
         self.exploring = None;
         self.earned = self.slides.rewards[made];
         self.score += u64::from(self.earned);
