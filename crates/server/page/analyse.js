@@ -2,7 +2,7 @@
 
 import { advise } from "./api.js";
 import { Board, keyMove, miniature } from "./board.js";
-import { choice, field, modelSelect, models, noModel, panel, recall, remember, searchSelect } from "./controls.js";
+import { choice, field, models, noModel, panel, playerSelects, recall, remember } from "./controls.js";
 import { button, h, icon, quietly, toast } from "./dom.js";
 import { emptyBoard, face, format, isOver, parse, sideOf, slide } from "./rules.js";
 import { MoveValues } from "./values.js";
@@ -86,9 +86,9 @@ class Analyse {
     this.fieldsFor = side;
     this.sizes.replaceChildren(choice("Board", [[4, "4×4"], [3, "3×3"], [2, "2×2"]], side, (next) => this.set(emptyBoard(Number(next)))));
     const fitting = this.models.filter((model) => model.side === side);
-    this.model = fitting.length ? modelSelect(fitting, recall("model"), () => this.ask()) : null;
-    const kept = this.search?.value ?? recall("depth") ?? "3ply";
-    this.search = searchSelect(fitting.length ? kept : "exact", () => this.searchChanged(), { exact: side < 4 });
+    const search = fitting.length ? (this.search?.value ?? recall("depth")) : "exact";
+    Object.assign(this, playerSelects(fitting, { model: recall("model"), search, exact: side < 4, onchange: () => this.searchChanged() }));
+    if (!fitting.length) this.model = null;
     if (!this.model && side === 4) return this.player.replaceChildren(noModel());
     this.player.replaceChildren(...[this.model && field("Model", this.model), field("Search", this.search)].filter(Boolean));
   }

@@ -13,6 +13,13 @@ const SEARCHES = [
   ["1s", "1 s a move"],
 ];
 
+// A policy does not look ahead: it asks the eight symmetric boards, or the board alone.
+const POLICY_SEARCHES = [
+  ["majority", "majority of 8 boards"],
+  ["sum", "mean of 8 boards"],
+  ["plain", "this board alone"],
+];
+
 let fieldCount = 0;
 
 /** A control with its label. */
@@ -30,8 +37,16 @@ export async function models() {
   return (await get("/api/models")).models;
 }
 
-/** A choice of models; `value` is what it starts with where that exists. */
-export function modelSelect(list, value, onchange) {
+/** Whether a model says how probable moves are, and not what they are worth. */
+export const isPolicy = (model) => model?.network === "policy";
+
+/** The searches that a model can do. */
+function searchesOf(model) {
+  if (isPolicy(model)) return POLICY_SEARCHES;
+  return model?.network === "value" ? SEARCHES.slice(0, 1) : SEARCHES;
+}
+
+function modelSelect(list, value, onchange) {
   const option = (model) => h("option", { value: model.name }, model.side === 4 ? model.name : `${model.name} (${model.side}×${model.side})`);
   const select = h("select", { onchange, name: "model" }, list.map(option));
   const chosen = list.find((model) => model.name === value) ?? list.find((model) => model.default) ?? list[0];
@@ -39,12 +54,22 @@ export function modelSelect(list, value, onchange) {
   return select;
 }
 
-/** A choice of searches; `exact` adds the solver's values. */
-export function searchSelect(value, onchange, { exact = false } = {}) {
-  const list = exact ? [...SEARCHES, ["exact", "exact (solved)"]] : SEARCHES;
-  const select = h("select", { onchange, name: "search" }, list.map(([name, text]) => h("option", { value: name }, text)));
-  select.value = list.some(([name]) => name === value) ? value : "3ply";
-  return select;
+/** Choices of a model and of a search that it can do, with what they start with where that exists; `exact` adds the solver's values. */
+export function playerSelects(list, { model, search, exact = false, onchange = () => {} }) {
+  const models = modelSelect(list, model, () => {
+    offer(searches.value);
+    onchange();
+  });
+  const searches = h("select", { onchange, name: "search" });
+  const offer = (value) => {
+    const known = searchesOf(list.find(({ name }) => name === models.value));
+    const all = exact ? [...known, ["exact", "exact (solved)"]] : known;
+    searches.replaceChildren(...all.map(([name, text]) => h("option", { value: name }, text)));
+    const usual = known === SEARCHES ? "3ply" : known[0][0];
+    searches.value = all.some(([name]) => name === value) ? value : usual;
+  };
+  offer(search);
+  return { model: models, search: searches };
 }
 
 /** A figure in a box. */

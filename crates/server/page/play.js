@@ -2,7 +2,7 @@
 
 import { advise, listen, post } from "./api.js";
 import { Board, keyMove } from "./board.js";
-import { choice, field, figures, modelSelect, models, panel, recall, remember, searchSelect } from "./controls.js";
+import { choice, field, figures, isPolicy, models, panel, playerSelects, recall, remember } from "./controls.js";
 import { button, h, short, whole } from "./dom.js";
 import { format, isOver, maxTile, parse, sideOf, slide } from "./rules.js";
 import { MoveValues, lossOf, nearness, quality } from "./values.js";
@@ -54,10 +54,10 @@ class Play {
   }
 
   playerFields() {
-    this.models4 = this.models.filter((model) => model.side === this.side);
-    if (this.models4.length === 0) return h("p", { class: "note" }, "There is no model for this board: ", h("a", { href: "#train/recipe/quick" }, "train one"), " to get hints and grades.");
-    this.model = modelSelect(this.models4, this.params.model ?? recall("model"), () => this.playerChanged());
-    this.search = searchSelect(recall("hints") ?? "2ply", () => this.playerChanged());
+    const fitting = this.models.filter((model) => model.side === this.side);
+    if (fitting.length === 0) return h("p", { class: "note" }, "There is no model for this board: ", h("a", { href: "#train/recipe/quick" }, "train one"), " to get hints and grades.");
+    const chosen = { model: this.params.model ?? recall("model"), search: recall("hints") ?? "2ply" };
+    Object.assign(this, playerSelects(fitting, { ...chosen, onchange: () => this.playerChanged() }));
     return [field("Model", this.model), field("Search", this.search), this.auto];
   }
 
@@ -65,11 +65,18 @@ class Play {
     return this.model ? { model: this.model.value, search: this.search.value } : null;
   }
 
+  /** A policy does not say what a move loses. */
+  get canGrade() {
+    return this.model && !isPolicy(this.models.find(({ name }) => name === this.model.value));
+  }
+
   playerChanged() {
     this.hintButton.disabled = this.auto.disabled = !this.player;
     if (this.player) remember("hints", this.search.value);
     this.values.clear(this.player ? "H shows what each move is worth" : "");
-    if (this.frames.length && this.keep.checked) this.hint();
+    if (!this.frames.length) return;
+    this.drawStrip();
+    if (this.keep.checked) this.hint();
   }
 
   resize(side) {
@@ -132,13 +139,13 @@ class Play {
 
   // How much the move lost: asked after it was made, one move at a time, so that no move waits for it.
   grade(frame) {
-    if (this.player) this.grading = this.grading.then(() => this.gradeNow(frame));
+    if (this.canGrade) this.grading = this.grading.then(() => this.gradeNow(frame));
   }
 
   async gradeNow(frame) {
     if (this.gone || !this.frames.includes(frame)) return;
     const advice = await advise({ board: format(frame.cells), ...this.player }).catch(() => null);
-    if (!advice || this.gone || !this.frames.includes(frame)) return;
+    if (!advice || advice.probabilities || this.gone || !this.frames.includes(frame)) return;
     frame.loss = lossOf(advice, frame.move);
     frame.worth = advice.values[advice.best];
     frame.choice = Object.values(advice.values).filter((value) => value !== null).length > 1;
@@ -157,7 +164,8 @@ class Play {
     const accuracy = chosen.reduce((sum, frame) => sum + quality(frame.loss, frame.worth), 0) / chosen.length;
     this.figures.accuracy.set(chosen.length ? `${(100 * accuracy).toFixed(0)}%` : "–");
     const last = graded[graded.length - 1];
-    this.moveNote.textContent = !last ? "Each move is graded from green to red by what it lost against the best one." : last.loss === 0 ? "The last move was the best one." : `The last move lost ${short(last.loss)} points of what was to be expected.`;
+    const promise = this.canGrade === false ? "This model says how probable moves are, not what they lose: it grades none." : "Each move is graded from green to red by what it lost against the best one.";
+    this.moveNote.textContent = !last ? promise : last.loss === 0 ? "The last move was the best one." : `The last move lost ${short(last.loss)} points of what was to be expected.`;
   }
 
   hint() {

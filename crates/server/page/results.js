@@ -2,7 +2,7 @@
 
 import { get, listen, session } from "./api.js";
 import { BarChart, histogram } from "./chart.js";
-import { field, modelSelect, models, panel, searchSelect } from "./controls.js";
+import { field, models, panel, playerSelects } from "./controls.js";
 import { button, h, percent, whole } from "./dom.js";
 
 export const title = "Results";
@@ -40,8 +40,7 @@ class Results {
 
   form() {
     if (!this.models.length) return panel("Evaluate a model", h("p", {}, "There is no model yet. ", h("a", { href: "#train/recipe/quick" }, "Train one"), "."));
-    this.model = modelSelect(this.models, undefined, () => {});
-    this.search = searchSelect("1ply", () => {});
+    Object.assign(this, playerSelects(this.models, { search: "1ply" }));
     this.games = h("input", { type: "number", min: 1, value: 100, inputmode: "numeric", name: "games" });
     this.seed = h("input", { type: "number", min: 0, value: 1, inputmode: "numeric", name: "seed" });
     this.go = button("play", "Evaluate", () => this.evaluate(), { kind: "primary" });

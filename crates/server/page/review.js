@@ -3,7 +3,7 @@
 import { get, post } from "./api.js";
 import { Board, keyMove } from "./board.js";
 import { LineChart } from "./chart.js";
-import { field, modelSelect, models, noModel, panel, recall, searchSelect } from "./controls.js";
+import { field, isPolicy, models, noModel, panel, playerSelects, recall } from "./controls.js";
 import { button, h, icon, short, whole } from "./dom.js";
 import { parse } from "./rules.js";
 import { GRADES, MoveValues } from "./values.js";
@@ -24,7 +24,8 @@ class Review {
   }
 
   async start() {
-    this.models = await models();
+    // A policy cannot say what a move has lost.
+    this.models = (await models()).filter((model) => !isPolicy(model));
     if (this.gone) return;
     if (this.models.length === 0) return this.root.append(noModel());
     this.build();
@@ -38,8 +39,7 @@ class Review {
   build() {
     this.text = h("textarea", { rows: 7, spellcheck: "false", placeholder: "afterstate game 1 42 4\nulurdl…" });
     this.file = h("input", { type: "file", accept: ".txt,.log,.json,text/plain", onchange: () => this.upload(), hidden: true });
-    this.model = modelSelect(this.models, recall("model"), () => {});
-    this.search = searchSelect("2ply", () => {});
+    Object.assign(this, playerSelects(this.models, { model: recall("model"), search: "2ply" }));
     this.submit = button("search", "Grade the game", () => this.app.attempt(() => this.grade()), { kind: "primary" });
     const sources = h("div", { class: "actions" }, button("", "Choose a file", () => this.file.click()), this.file, button("", "Use an example", () => this.app.attempt(() => this.example())));
     const form = panel("A game to review",

@@ -1,6 +1,6 @@
 // What each of the four moves is worth: bars beside the board, the best one highlighted.
 
-import { duration, h, icon, whole } from "./dom.js";
+import { duration, h, icon, percent, whole } from "./dom.js";
 import { MOVES } from "./rules.js";
 
 /** The grades of moves in a review, from good to bad. */
@@ -31,7 +31,7 @@ export class MoveValues {
     for (const move of MOVES) fillRow(this.rows[move], advice, move, played);
     const effort = [
       advice.plies ? `${advice.plies}-ply` : null,
-      advice.evaluated ? `${whole(advice.evaluated)} positions` : null,
+      advice.evaluated ? `${whole(advice.evaluated)} ${advice.evaluated === 1 ? "position" : "positions"}` : null,
       advice.seconds !== undefined ? duration(advice.seconds) : null,
     ];
     this.note.textContent = effort.filter(Boolean).join(" · ");
@@ -67,8 +67,16 @@ function fillRow({ element, bar, value, diff }, advice, move, played) {
   element.classList.toggle("is-best", move === advice.best);
   element.classList.toggle("is-played", move === played && move !== advice.best);
   bar.style.setProperty("--width", loss === null ? "0%" : `${Math.max(3, 100 * nearness(loss, advice.values[advice.best]))}%`);
+  if (advice.probabilities && loss !== null) return fillShare({ bar, value, diff }, advice, move);
   value.textContent = loss === null ? "–" : shown(worth);
   diff.textContent = loss === null ? "" : move === advice.best ? "best" : `−${shown(loss)}`;
+}
+
+/** A policy's row: how probable the move is, and how many of the eight symmetric boards are for it. */
+function fillShare({ bar, value, diff }, { probabilities, votes, best }, move) {
+  bar.style.setProperty("--width", `${100 * probabilities[move]}%`);
+  value.textContent = percent(probabilities[move]);
+  diff.textContent = votes ? `${votes[move]} of 8` : move === best ? "best" : "";
 }
 
 /** Small figures deserve a fraction. */

@@ -3,7 +3,7 @@
 import { listen, advise, post } from "./api.js";
 import { Board, keyMove } from "./board.js";
 import { LineChart } from "./chart.js";
-import { field, figures, modelSelect, models, noModel, panel, recall, remember, searchSelect } from "./controls.js";
+import { field, figures, isPolicy, models, noModel, panel, playerSelects, recall, remember } from "./controls.js";
 import { button, h, icon, short, whole } from "./dom.js";
 import { format, maxTile, parse } from "./rules.js";
 import { MoveValues } from "./values.js";
@@ -39,9 +39,10 @@ class Watch {
   }
 
   build(list) {
-    this.sides = Object.fromEntries(list.map((model) => [model.name, model.side]));
-    this.model = modelSelect(list, this.params.model ?? recall("model"), () => this.changePlayer());
-    this.search = searchSelect(this.params.search ?? recall("search"), () => this.changePlayer());
+    this.models = Object.fromEntries(list.map((model) => [model.name, model]));
+    const chosen = { model: this.params.model ?? recall("model"), search: this.params.search ?? recall("search") };
+    Object.assign(this, playerSelects(list, { ...chosen, onchange: () => this.changePlayer() }));
+    this.meaning = h("p", { class: "note" });
     this.game = h("input", { type: "number", min: 0, max: 999999999, inputmode: "numeric", onchange: () => this.app.attempt(() => this.newGame(this.game.value)) });
     this.board = new Board({ label: "The model's board" });
     this.values = new MoveValues();
@@ -57,11 +58,18 @@ class Watch {
       h("div", { class: "actions" }, button("fresh", "Next game", () => this.next(), { key: "N" }), button("link", "Share", () => this.app.share(), { label: "Copy a link to this game" })));
     this.root.append(
       h("div", { class: "stage" }, this.figures.element, this.board.element, transport),
-      h("div", { class: "side" }, panel("What the model thinks", this.values.element, h("p", { class: "note" }, "For each move, the points that it still expects to make.")), panel("", this.chart.element), panel("", setup)),
+      h("div", { class: "side" }, panel("What the model thinks", this.values.element, this.meaning), panel("", this.chart.element), panel("", setup)),
     );
+    this.explain();
     this.setSpeed(this.speed);
     this.hidden = () => this.visibility();
     document.addEventListener("visibilitychange", this.hidden);
+  }
+
+  explain() {
+    this.meaning.textContent = isPolicy(this.models[this.model.value])
+      ? "For each move, how probable it is that a strong player would make it."
+      : "For each move, the points that it still expects to make.";
   }
 
   // Nobody looks at a hidden tab: the model rests meanwhile.
@@ -79,7 +87,7 @@ class Watch {
     this.stop();
     clearTimeout(this.waiting);
     const number = game === undefined || game === "" ? undefined : Number(game);
-    const fresh = await post("/api/game", { side: this.sides[this.model.value], game: number });
+    const fresh = await post("/api/game", { side: this.models[this.model.value].side, game: number });
     if (this.gone) return;
     this.frames = [{ cells: parse(fresh.board), stream: fresh.stream, score: 0 }];
     this.game.value = fresh.game;
@@ -98,7 +106,8 @@ class Watch {
     remember("model", this.model.value);
     remember("search", this.search.value);
     this.params.model = this.model.value;
-    if (this.sides[this.model.value] !== this.board.side) return this.next();
+    this.explain();
+    if (this.models[this.model.value].side !== this.board.side) return this.next();
     this.app.remember("watch", { model: this.model.value, game: this.game.value });
     if (this.close) this.play();
     else this.think();
@@ -179,7 +188,7 @@ class Watch {
   }
 
   drawChart() {
-    const known = this.frames.flatMap((frame, i) => (frame.advice?.expected !== undefined ? [[i, frame.score + frame.advice.expected]] : []));
+    const known = this.frames.flatMap((frame, i) => (Number.isFinite(frame.advice?.expected) ? [[i, frame.score + frame.advice.expected]] : []));
     const scores = this.frames.map((frame, i) => [i, frame.score]);
     this.chart.set([{ name: "expected", points: known }, { name: "score", points: scores }], this.at < this.frames.length - 1 ? this.at : null);
   }

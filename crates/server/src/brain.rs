@@ -3,96 +3,169 @@
 use std::sync::Arc;
 
 use afterstate_game::{Move, State};
-use afterstate_lab::model::Loaded;
+use afterstate_lab::model::{Loaded, LoadedNet};
+use afterstate_policy::{NetPlayer, Play};
 use afterstate_search::{Advice, Limit, Player, PlayerSpec};
 use axum::http::StatusCode;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
     app::Shared,
     error::{Answer, ApiError},
-    exact::{Solutions, Solved},
-    searches::Stop,
+    exact::{OnSide, Solutions},
+    models::Model,
+    searches::{self, Stop},
 };
 
 /// How moves are to be judged.
 #[derive(Clone, Copy)]
 pub(crate) enum Search {
+    /// As is usual for the model: so many moves ahead, or for a policy by the majority vote.
+    Usual(u32),
     /// By the true values.
     Exact,
-    /// By a model.
+    /// By the values of a model.
     Player(PlayerSpec),
+    /// By a policy.
+    Policy(Play),
 }
 
-/// Who judges.
-pub(crate) enum Brain<'a> {
-    Exact(&'a Solutions),
-    Player { model: Arc<Loaded>, search: PlayerSpec, threads: usize, stop: Stop },
+/// Who judges: a model with a search that it can do, or the solution.
+#[derive(Clone)]
+pub(crate) enum Brain {
+    Exact,
+    /// An n-tuple network.
+    Network(Arc<Loaded>, PlayerSpec),
+    /// A convolutional network.
+    Net(Arc<LoadedNet>, Play),
 }
 
-impl<'a> Brain<'a> {
+impl Brain {
     /// Takes its time where a model must be loaded.
-    pub(crate) fn new(shared: &'a Shared, model: Option<&str>, search: Search, stop: Stop) -> Answer<Self> {
+    pub(crate) fn new(shared: &Shared, model: Option<&str>, search: Search) -> Answer<Self> {
+        let model = || shared.models.get(model);
         match search {
-            Search::Exact => Ok(Brain::Exact(&shared.solutions)),
-            Search::Player(search) => Ok(Brain::of(shared, shared.models.get(model)?, search, stop)),
+            Search::Exact => Ok(Brain::Exact),
+            Search::Usual(plies) => match model()? {
+                Model::Network(model) => Ok(Brain::Network(model, PlayerSpec::new(Limit::Plies(plies)))),
+                Model::Net(model) => Brain::of_net(model, None),
+            },
+            Search::Player(search) => match model()? {
+                Model::Network(model) => Ok(Brain::Network(model, search)),
+                Model::Net(model) => Brain::of_net(model, Some(&search.to_string())),
+            },
+            Search::Policy(play) => match model()? {
+                Model::Network(model) => Err(no_policy(&model.name, play)),
+                Model::Net(model) => Brain::of_net(model, Some(&play.to_string())),
+            },
         }
     }
 
-    /// A model that is in memory.
-    pub(crate) fn of(shared: &'a Shared, model: Arc<Loaded>, search: PlayerSpec, stop: Stop) -> Self {
-        Brain::Player { model, search, threads: shared.searches.threads(&search), stop }
+    fn of_net(model: Arc<LoadedNet>, search: Option<&str>) -> Answer<Self> {
+        let play = model.play(search)?;
+        Ok(Brain::Net(model, play))
     }
 
     /// The name of the model.
     pub(crate) fn model(&self) -> &str {
         match self {
-            Brain::Exact(_) => "exact",
-            Brain::Player { model, .. } => &model.name,
+            Brain::Exact => "exact",
+            Brain::Network(model, _) => &model.name,
+            Brain::Net(model, _) => &model.name,
         }
     }
 
     /// The search as text.
     pub(crate) fn search(&self) -> String {
         match self {
-            Brain::Exact(_) => "exact".into(),
-            Brain::Player { search, .. } => search.to_string(),
+            Brain::Exact => "exact".into(),
+            Brain::Network(_, search) => search.to_string(),
+            Brain::Net(model, play) => model.play_name(*play),
         }
     }
 
-    /// The player, if there is one for such boards.
-    pub(crate) fn player<'p, const N: usize>(&'p self) -> Answer<Box<dyn Player<N> + 'p>>
+    /// Whether moves are judged by how probable they are, and not by the score that is expected.
+    pub(crate) fn is_policy(&self) -> bool {
+        matches!(self, Brain::Net(model, _) if model.net.spec().outputs() > 1)
+    }
+
+    /// The player, if there is one for such boards. It gives up when the flag is set.
+    pub(crate) fn player<'a, const N: usize>(
+        &'a self,
+        shared: &Shared,
+        stop: &Stop,
+    ) -> Answer<Box<dyn Player<N> + 'a>>
     where
-        Solutions: Solved<N>,
+        Solutions: OnSide<N>,
     {
-        let (model, search, threads, stop) = match self {
-            Brain::Exact(solutions) => return solutions.player(),
-            Brain::Player { model, search, threads, stop } => (model, search, *threads, stop),
-        };
-        model.check_afterstates("a search")?;
-        let side = model.side();
-        if side != N {
-            let error = format!("the board is {N}×{N}, but the model plays on {side}×{side}");
-            let hint = "give a board or a model that fits the other";
-            return Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint));
+        match self {
+            Brain::Exact => shared.solutions.exact(),
+            Brain::Network(model, search) => {
+                model.check_afterstates("a search")?;
+                let side = model.side();
+                if side != N {
+                    let error = format!("the board is {N}×{N}, but the model plays on {side}×{side}");
+                    let hint = "give a board or a model that fits the other";
+                    return Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint));
+                }
+                let (values, threads) = (model.network.view(), shared.searches.threads(search));
+                Ok(search.stoppable_player(values, model.rules, threads, stop.clone()))
+            }
+            Brain::Net(model, play) => Solutions::by_net(NetPlayer::new(&model.net, *play)),
         }
-        Ok(search.stoppable_player(model.network.view(), model.rules, threads, stop.clone()))
     }
 
     /// Refuses an advice that is none: of a search that was stopped, or on a board that is not in the solution.
     pub(crate) fn check<const N: usize>(&self, state: State<N>, advice: &Advice) -> Answer<()> {
-        let refused = |error: &str, hint| Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint));
         match self {
-            Brain::Exact(_) if state.legal_moves().any(|a| advice.values[a as usize].is_none()) => {
+            Brain::Exact if state.legal_moves().any(|a| advice.values[a as usize].is_none()) => {
                 let error = format!("no game comes to {state}, so that its values are not in the solution");
-                refused(&error, "give a board that can come about by playing")
+                let hint = "give a board that can come about by playing";
+                Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint))
             }
-            Brain::Player { search, .. } if falls_short(search, advice) => {
-                refused("the search takes too long", "look less far ahead, or give a time, such as 1s")
-            }
+            Brain::Network(_, search) if falls_short(search, advice) => Err(searches::too_long()),
             _ => Ok(()),
         }
     }
+
+    /// The figures of an advice, as `afterstate advise --json` gives them; a policy expects no score, and tells how probable
+    /// moves are.
+    pub(crate) fn figures(&self, advice: &Advice) -> Map<String, Value> {
+        let mut figures = Map::new();
+        figures.insert("values".into(), by_move(|a| advice.values[a as usize]));
+        figures.insert("best".into(), json!(advice.best().map(Move::name)));
+        figures.insert("expected".into(), json!((!self.is_policy()).then(|| advice.value())));
+        figures.insert("plies".into(), json!(advice.plies));
+        figures.insert("evaluated".into(), json!(advice.evaluated));
+        figures.insert("seconds".into(), json!(advice.time.as_secs_f64()));
+        if let Brain::Net(_, play) = self
+            && self.is_policy()
+        {
+            let split = |a: Move| advice.values[a as usize].map(|value| split(*play, value));
+            figures.insert("probabilities".into(), by_move(|a| split(a).map(|(_, probability)| probability)));
+            if *play == Play::MajorityVote {
+                figures.insert("votes".into(), by_move(|a| split(a).map(|(votes, _)| votes)));
+            }
+        }
+        figures
+    }
+}
+
+fn by_move<T: Serialize>(figure: impl Fn(Move) -> T) -> Value {
+    Move::ALL.iter().map(|&a| (a.name().to_string(), json!(figure(a)))).collect::<Map<_, _>>().into()
+}
+
+/// The votes of the symmetric boards for a move, and its probability: a policy's value is the sum of both.
+fn split(play: Play, value: f32) -> (u32, f32) {
+    // A move that is certain has a probability of 1 with all eight votes.
+    let votes = if play == Play::MajorityVote { (value as u32).min(8) } else { 0 };
+    (votes, value - votes as f32)
+}
+
+fn no_policy(model: &str, play: Play) -> ApiError {
+    let error = format!("`{play}` is how a policy plays, but {model} is an n-tuple network");
+    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, "write 3ply, 100ms, 1s or 1ply+downgrade")
 }
 
 /// Whether a search by depth has come less far than it should.
@@ -101,18 +174,4 @@ fn falls_short(search: &PlayerSpec, advice: &Advice) -> bool {
         Limit::Plies(plies) => advice.plies + u32::from(settings.shallow.is_some()) < plies,
         Limit::Time(_) => false,
     })
-}
-
-/// The figures of an advice, as `afterstate advise --json` gives them.
-pub(crate) fn figures(advice: &Advice) -> Map<String, Value> {
-    let mut figures = Map::new();
-    let values: Map<_, _> =
-        Move::ALL.iter().map(|a| (a.name().to_string(), json!(advice.values[*a as usize]))).collect();
-    figures.insert("values".into(), values.into());
-    figures.insert("best".into(), json!(advice.best().map(Move::name)));
-    figures.insert("expected".into(), json!(advice.value()));
-    figures.insert("plies".into(), json!(advice.plies));
-    figures.insert("evaluated".into(), json!(advice.evaluated));
-    figures.insert("seconds".into(), json!(advice.time.as_secs_f64()));
-    figures
 }

@@ -69,6 +69,11 @@ impl From<ModelError> for ApiError {
             ModelError::Values { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "choose a model of afterstates; /api/models lists them")
             }
+            ModelError::NoSearch { .. } => {
+                let hint =
+                    "a policy plays by majority, sum or plain, a convolutional network of values by 1ply";
+                (StatusCode::UNPROCESSABLE_ENTITY, hint)
+            }
             ModelError::File(error) if matches!(error.problem, Problem::Network(_)) => {
                 (StatusCode::SERVICE_UNAVAILABLE, "close other programs, or choose a smaller model")
             }

@@ -8,8 +8,10 @@ use std::{
 };
 
 use afterstate_game::{Rules, State};
+use afterstate_policy::NetPlayer;
 use afterstate_search::{Advice, Player};
 use afterstate_solver::{Objective, Solution, Space};
+use axum::http::StatusCode;
 
 use crate::{
     error::{Answer, ApiError},
@@ -26,10 +28,17 @@ pub(crate) struct Solutions {
     three: Mutex<Option<Arc<Solution<3>>>>,
 }
 
-/// Who can play perfectly on boards of a side. There is no `Solution<4>`, hence no function for all sides.
-pub(crate) trait Solved<const N: usize> {
-    /// The player. Takes its time where the solution must be found first.
-    fn player(&self) -> Answer<Box<dyn Player<N>>>;
+/// Players for boards of one side. There is no `Solution<4>`, and a convolutional network plays on 4×4 only, hence no
+/// functions for all sides.
+pub(crate) trait OnSide<const N: usize> {
+    /// Who plays perfectly. Takes its time where the solution must be found first.
+    fn exact(&self) -> Answer<Box<dyn Player<N>>>;
+
+    /// Who plays by a convolutional network.
+    fn by_net(_: NetPlayer<'_>) -> Answer<Box<dyn Player<N> + '_>> {
+        let error = format!("the board is {N}×{N}, but convolutional networks play on 4×4");
+        Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, "give another board, or another model"))
+    }
 }
 
 /// Plays by the true values.
@@ -60,16 +69,16 @@ impl Solutions {
     }
 }
 
-impl Solved<2> for Solutions {
-    fn player(&self) -> Answer<Box<dyn Player<2>>> {
+impl OnSide<2> for Solutions {
+    fn exact(&self) -> Answer<Box<dyn Player<2>>> {
         let solve =
             || Arc::new(Space::enumerate(&Rules::default(), 1, |_| ()).solve(Objective::Score, 1, |_| ()));
         Ok(Box::new(Exact(self.two.get_or_init(solve).clone())))
     }
 }
 
-impl Solved<3> for Solutions {
-    fn player(&self) -> Answer<Box<dyn Player<3>>> {
+impl OnSide<3> for Solutions {
+    fn exact(&self) -> Answer<Box<dyn Player<3>>> {
         let mut known = lock(&self.three);
         if known.is_none() {
             *known = self.find().map(Arc::new);
@@ -85,8 +94,12 @@ impl Solved<3> for Solutions {
     }
 }
 
-impl Solved<4> for Solutions {
-    fn player(&self) -> Answer<Box<dyn Player<4>>> {
+impl OnSide<4> for Solutions {
+    fn exact(&self) -> Answer<Box<dyn Player<4>>> {
         Err(ApiError::bad("4×4 is not solved, and will not be", "exact values are for 3×3 and 2×2"))
+    }
+
+    fn by_net(player: NetPlayer<'_>) -> Answer<Box<dyn Player<4> + '_>> {
+        Ok(Box::new(player))
     }
 }

@@ -4,6 +4,7 @@
 
 mod app;
 mod brain;
+mod describe;
 mod error;
 mod events;
 mod exact;

@@ -9,14 +9,14 @@ use std::{
 };
 
 use afterstate_lab::{
-    model::{BUILT_IN, Loaded, open_file},
-    recipe::Recipe,
+    model::{BUILT_IN, Loaded, LoadedNet},
     run::Directory,
 };
-use afterstate_network::{NetworkSpec, available_memory, file::ModelInfo};
+use afterstate_network::available_memory;
 use serde::Serialize;
 
 use crate::{
+    describe::{Description, describe},
     error::{Answer, ApiError},
     extract::excerpt,
     runs,
@@ -33,32 +33,46 @@ pub(crate) enum Kind {
 
 /// A model that can be asked for; the built-in one has no path.
 #[derive(Clone, Debug)]
-struct Named {
-    name: String,
-    kind: Kind,
-    path: Option<PathBuf>,
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) path: Option<PathBuf>,
 }
 
 impl Named {
     fn built_in() -> Self {
         Named { name: BUILT_IN.into(), kind: Kind::BuiltIn, path: None }
     }
+
+    /// Brings it into memory.
+    fn load(self) -> Answer<Model> {
+        let net = self.path.as_deref().map(LoadedNet::open).transpose()?.flatten();
+        if let Some(net) = net {
+            return Ok(Model::Net(Arc::new(LoadedNet { name: self.name, ..net })));
+        }
+        let network = Loaded::open(self.path.as_deref())?;
+        Ok(Model::Network(Arc::new(Loaded { name: self.name, ..network })))
+    }
 }
 
-/// What is known of a model without loading it.
-#[derive(Serialize)]
-pub(crate) struct Description {
-    name: String,
-    kind: Kind,
-    side: usize,
-    tuples: usize,
-    weights: u64,
-    stages: usize,
-    values: String,
-    description: String,
-    /// The size of its file.
-    bytes: u64,
-    default: bool,
+/// A model in memory.
+#[derive(Clone)]
+pub(crate) enum Model {
+    /// An n-tuple network.
+    Network(Arc<Loaded>),
+    /// A convolutional network.
+    Net(Arc<LoadedNet>),
+}
+
+impl Model {
+    /// The bytes of its weights.
+    fn size(&self) -> u64 {
+        let bytes = match self {
+            Model::Network(model) => size_of_val(model.network.weights()),
+            Model::Net(model) => size_of_val(model.net.weights()),
+        };
+        bytes as u64
+    }
 }
 
 /// All models.
@@ -86,7 +100,7 @@ struct Slot {
     used: u64,
     bytes: u64,
     /// Locked while it is being loaded, so that it is loaded once.
-    model: Arc<Mutex<Option<Arc<Loaded>>>>,
+    model: Arc<Mutex<Option<Model>>>,
 }
 
 impl Models {
@@ -102,7 +116,7 @@ impl Models {
     }
 
     /// The model of this name, in memory; without a name, the default one. Takes its time where it must be loaded.
-    pub(crate) fn get(&self, name: Option<&str>) -> Answer<Arc<Loaded>> {
+    pub(crate) fn get(&self, name: Option<&str>) -> Answer<Model> {
         let named = match name {
             Some(name) => self.find(name)?,
             None => self.default_model(),
@@ -112,12 +126,11 @@ impl Models {
         if let Some(model) = &*model {
             return Ok(model.clone());
         }
-        let mut loaded = Loaded::open(named.path.as_deref())?;
-        loaded.name = named.name;
-        let loaded = Arc::new(loaded);
+        let path = named.path.clone();
+        let loaded = named.load()?;
         *model = Some(loaded.clone());
         drop(model);
-        self.make_room(&named.path, size_of_val(loaded.network.weights()) as u64);
+        self.make_room(&path, loaded.size());
         Ok(loaded)
     }
 
@@ -163,7 +176,7 @@ impl Models {
     pub(crate) fn list(&self) -> Vec<Description> {
         let default = self.default_model();
         let mut models = vec![default.clone(), Named::built_in()];
-        let runs = runs::list(&self.runs).into_iter();
+        let runs = runs::with_models(&self.runs).into_iter();
         models.extend(runs.map(|run| Named {
             name: run.name,
             kind: Kind::Run,
@@ -254,26 +267,6 @@ fn files(directory: &Path) -> Vec<Named> {
     let mut files: Vec<Named> = entries.flatten().filter_map(|entry| named(entry.path())).collect();
     files.sort_by(|a, b| a.name.cmp(&b.name));
     files
-}
-
-/// What the header of a model's file says; nothing for files that are no models.
-fn describe(named: &Named, default: &Named) -> Option<Description> {
-    let file = open_file(named.path.as_deref().unwrap_or(Path::new(BUILT_IN))).ok()?;
-    let info = ModelInfo::of(&file).ok()?;
-    let recipe = info.extra.get("recipe").and_then(|text| Recipe::parse("model", "", text, &[]).ok());
-    let NetworkSpec { side, tuples, stages, values, .. } = &info.spec;
-    Some(Description {
-        name: named.name.clone(),
-        kind: named.kind,
-        side: *side,
-        tuples: tuples.as_slice().len(),
-        weights: info.spec.weights(),
-        stages: stages.count(),
-        values: values.to_string(),
-        description: recipe.map(|recipe| recipe.description).unwrap_or_default(),
-        bytes: file.size(),
-        default: default.name == named.name,
-    })
 }
 
 #[cfg(test)]

@@ -103,13 +103,28 @@ impl Found {
 
 /// All runs, by name.
 pub(crate) fn list(runs: &Path) -> Vec<Found> {
+    collected(runs, Directory::holds_run)
+}
+
+/// All directories with a model, by name: runs, and trainings of convolutional networks.
+pub(crate) fn with_models(runs: &Path) -> Vec<Found> {
+    collected(runs, |directory| directory.model().is_file())
+}
+
+fn collected(runs: &Path, is_wanted: fn(&Directory) -> bool) -> Vec<Found> {
     let mut found = Vec::new();
-    collect(runs, "", DEPTH, &mut found);
+    collect(runs, "", DEPTH, is_wanted, &mut found);
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found
 }
 
-fn collect(directory: &Path, prefix: &str, depth: usize, found: &mut Vec<Found>) {
+fn collect(
+    directory: &Path,
+    prefix: &str,
+    depth: usize,
+    is_wanted: fn(&Directory) -> bool,
+    found: &mut Vec<Found>,
+) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
         let path = entry.path();
@@ -119,10 +134,10 @@ fn collect(directory: &Path, prefix: &str, depth: usize, found: &mut Vec<Found>)
         }
         let name = if prefix.is_empty() { part } else { format!("{prefix}/{part}") };
         let run = Directory::new(&path);
-        if run.holds_run() {
+        if is_wanted(&run) {
             found.push(Found { name, directory: run });
         } else if depth > 1 {
-            collect(&path, &name, depth - 1, found);
+            collect(&path, &name, depth - 1, is_wanted, found);
         }
     }
 }

@@ -22,8 +22,8 @@ use crate::{
     error::{Answer, ApiError},
 };
 
-/// The search of a request that names none.
-pub(crate) const DEFAULT_SEARCH: &str = "3ply";
+/// The depth of a search that is not named.
+pub(crate) const USUAL_PLIES: u32 = 3;
 
 /// What a request may ask for.
 #[derive(Clone, Copy, Serialize)]
@@ -62,16 +62,21 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// A search by its text, if it is one that a request may ask for.
+    /// A search by its text, if it is one that a request may ask for; without a text, what is usual.
     pub(crate) fn search(&self, text: Option<&str>) -> Answer<Search> {
-        match text.unwrap_or(DEFAULT_SEARCH) {
-            "exact" => Ok(Search::Exact),
-            text => self.player(text).map(Search::Player),
+        match text {
+            None => Ok(Search::Usual(USUAL_PLIES)),
+            Some("exact") => Ok(Search::Exact),
+            Some(text) => match text.parse() {
+                Ok(play) => Ok(Search::Policy(play)),
+                Err(_) => self.player(text).map(Search::Player),
+            },
         }
     }
 
     fn player(&self, text: &str) -> Answer<PlayerSpec> {
-        let hint = "write 3ply, 100ms, 1s or 1ply+downgrade; `afterstate eval --help` explains searches";
+        let hint = "write 3ply, 100ms, 1s or 1ply+downgrade, and majority, sum or plain for a policy; `afterstate eval \
+                    --help` explains searches";
         let spec: PlayerSpec = text.parse().map_err(|error| ApiError::bad(error, hint))?;
         let Some(search) = spec.search else { return Ok(spec) };
         let (plies, ms) = (self.max_plies, self.max_search_ms);
@@ -194,7 +199,7 @@ impl Searches {
 }
 
 /// A search by depth that would take longer than searches may.
-fn too_long() -> ApiError {
+pub(crate) fn too_long() -> ApiError {
     let hint = "look less far ahead, or give a time, such as 1s";
     ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "the search takes too long", hint)
 }

@@ -22,7 +22,7 @@ use crate::error::Failure;
     afterstate serve --port 8080\n  \
     curl '127.0.0.1:2048/api/advise?board=0000/0010/0100/000b'")]
 pub(crate) struct Serve {
-    /// The model to begin with: a file, or the directory of a run [the newest run]
+    /// The model to begin with: a file, or the directory of a run [the built-in one]
     model: Option<PathBuf>,
     /// The port [2048, or the next one that is free]
     #[arg(long)]

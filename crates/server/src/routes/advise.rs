@@ -11,11 +11,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    app::App,
-    brain::{Brain, figures},
+    app::{App, Shared},
+    brain::Brain,
     error::Answer,
-    exact::{Solutions, Solved},
+    exact::{OnSide, Solutions},
     extract::{Either, Parameters, board},
+    searches::Stop,
 };
 
 /// The most moves of the line that goes with an advice.
@@ -52,24 +53,24 @@ async fn answer(app: App, question: Question) -> Answer<Value> {
     let search = app.limits.search(question.search.as_deref())?;
     let shared = app.clone();
     let work = move |stop| {
-        let brain = Brain::new(&shared, question.model.as_deref(), search, stop)?;
+        let brain = Brain::new(&shared, question.model.as_deref(), search)?;
         match board {
-            AnyBoard::Four(board) => advise_on(&brain, board),
-            AnyBoard::Three(board) => advise_on(&brain, board),
-            AnyBoard::Two(board) => advise_on(&brain, board),
+            AnyBoard::Four(board) => advise_on(&shared, &brain, board, &stop),
+            AnyBoard::Three(board) => advise_on(&shared, &brain, board, &stop),
+            AnyBoard::Two(board) => advise_on(&shared, &brain, board, &stop),
         }
     };
     app.searches.run(work).await
 }
 
-fn advise_on<const N: usize>(brain: &Brain<'_>, board: Board<N>) -> Answer<Value>
+fn advise_on<const N: usize>(shared: &Shared, brain: &Brain, board: Board<N>, stop: &Stop) -> Answer<Value>
 where
-    Solutions: Solved<N>,
+    Solutions: OnSide<N>,
 {
     let state = GameState::new(board);
-    let advice = brain.player::<N>()?.advise(state);
+    let advice = brain.player::<N>(shared, stop)?.advise(state);
     brain.check(state, &advice)?;
-    let mut answer = figures(&advice);
+    let mut answer = brain.figures(&advice);
     answer.insert("board".into(), json!(board.to_string()));
     answer.insert("model".into(), json!(brain.model()));
     answer.insert("search".into(), json!(brain.search()));
@@ -78,8 +79,8 @@ where
 }
 
 /// How the game goes on.
-fn line<const N: usize>(brain: &Brain<'_>, state: GameState<N>, advice: &Advice) -> Value {
-    let Brain::Player { model, search, .. } = brain else { return json!([]) };
+fn line<const N: usize>(brain: &Brain, state: GameState<N>, advice: &Advice) -> Value {
+    let Brain::Network(model, search) = brain else { return json!([]) };
     let first = Advice { plies: advice.plies.min(LINE), ..*advice };
     let line = best_line(model.network.view(), model.rules, search.downgrade, state, &first);
     line.iter().map(|step| json!({ "move": Move::name(step.best), "next": step.next.to_string() })).collect()

@@ -5,17 +5,15 @@ use std::{
     fs,
     net::SocketAddr,
     path::{Path, PathBuf},
-    sync::Arc,
     time::{Duration, Instant},
 };
 
 use afterstate_game::Rules;
 use afterstate_lab::{
-    evaluate::{Contest, Games, Kept, SEED},
-    model::Loaded,
+    evaluate::{Contest, Games, Kept, Outcome, SEED, evaluate_players},
     stats::{EvalReport, GameResult, Summary},
 };
-use afterstate_search::PlayerSpec;
+use afterstate_policy::NetPlayer;
 use axum::{
     extract::{ConnectInfo, State},
     http::HeaderMap,
@@ -31,7 +29,7 @@ use tokio::{
 
 use crate::{
     app::App,
-    brain::Search,
+    brain::{Brain, Search},
     error::{Answer, ApiError},
     events::{self, event},
     extract::Parameters,
@@ -124,12 +122,14 @@ pub(crate) async fn evaluate(
     Parameters(wanted): Parameters<Wanted>,
 ) -> Answer<Response> {
     Trusted::check(&app, address, &headers, wanted.token.as_deref())?;
-    let Search::Player(search) = app.limits.search(wanted.search.as_deref().or(Some("1ply")))? else {
-        return Err(ApiError::bad(
-            "exact play is not evaluated by games",
-            "`afterstate solve` tells what it comes to",
-        ));
+    let search = match app.limits.search(wanted.search.as_deref())? {
+        Search::Usual(_) => Search::Usual(1),
+        search => search,
     };
+    if let Search::Exact = search {
+        let hint = "`afterstate solve` tells what it comes to";
+        return Err(ApiError::bad("exact play is not evaluated by games", hint));
+    }
     let (games, seed) = (wanted.games.unwrap_or(GAMES), wanted.seed.unwrap_or(SEED));
     let most = app.limits.max_games;
     if !(1..=most).contains(&games) || seed > LARGEST {
@@ -140,15 +140,17 @@ pub(crate) async fn evaluate(
     let permit = app.evaluating.clone().try_acquire_owned().map_err(busy)?;
     let shared = app.clone();
     let load = move |_| {
-        let model = shared.models.get(wanted.model.as_deref())?;
-        if !search.is_greedy() {
+        let brain = Brain::new(&shared, wanted.model.as_deref(), search)?;
+        if let Brain::Network(model, search) = &brain
+            && !search.is_greedy()
+        {
             model.check_afterstates("a search")?;
         }
-        Ok(model)
+        Ok(brain)
     };
-    let model = app.searches.run(load).await?;
+    let brain = app.searches.run(load).await?;
     let (sender, receiver) = mpsc::channel(4);
-    let playing = Playing { app: app.clone(), model, search, games, seed, sender, _permit: permit };
+    let playing = Playing { app: app.clone(), brain, games, seed, sender, _permit: permit };
     spawn_blocking(move || playing.play());
     let events = stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver)));
     events::respond(&app, events)
@@ -157,8 +159,7 @@ pub(crate) async fn evaluate(
 /// An evaluation under way.
 struct Playing {
     app: App,
-    model: Arc<Loaded>,
-    search: PlayerSpec,
+    brain: Brain,
     games: u64,
     seed: u64,
     sender: mpsc::Sender<Event>,
@@ -168,37 +169,44 @@ struct Playing {
 impl Playing {
     /// Plays until all games are played, or nobody listens.
     fn play(self) {
-        let Playing { model, search, games: count, seed, sender, .. } = &self;
-        let rules: Rules = model.rules;
-        // A core is left for those who wait for an answer.
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let contest = Contest {
-            network: &model.network,
-            player: *search,
-            games: Games { rules, seed: *seed, count: *count },
-            played: &HashSet::new(),
-            threads: (cores - 1).max(1),
-            collect: None,
-        };
         let (start, mut told, mut ended) = (Instant::now(), Instant::now(), Vec::new());
+        let (model, search) = (self.brain.model(), self.brain.search());
         let describe = |results: &[GameResult]| {
-            report(&model.name, &search.to_string(), *seed, results, start.elapsed().as_secs_f64())
+            report(model, &search, self.seed, results, start.elapsed().as_secs_f64())
         };
-        let outcome = contest.play(|finished| {
+        let outcome = self.outcome(|finished| {
             ended.extend_from_slice(finished);
             if told.elapsed() >= PROGRESS {
                 told = Instant::now();
                 // A listener who is slow misses some.
-                describe(&ended).map(|report| sender.try_send(event("progress", &report)));
+                describe(&ended).map(|report| self.sender.try_send(event("progress", &report)));
             }
-            !sender.is_closed()
+            !self.sender.is_closed()
         });
         if let Some(result) = outcome.and_then(|outcome| describe(&outcome.results)) {
             let mut results = lock(&self.app.results);
-            results.push_front(labelled(result.clone(), &model.name, ""));
+            results.push_front(labelled(result.clone(), model, ""));
             results.truncate(REMEMBERED);
             drop(results);
-            let _ = sender.blocking_send(event("result", &result));
+            let _ = self.sender.blocking_send(event("result", &result));
+        }
+    }
+
+    fn outcome(&self, watch: impl FnMut(&[GameResult]) -> bool) -> Option<Outcome> {
+        // A core is left for those who wait for an answer.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let (threads, played) = ((cores - 1).max(1), &HashSet::new());
+        let games = |rules| Games { rules, seed: self.seed, count: self.games };
+        match &self.brain {
+            Brain::Exact => None,
+            Brain::Network(model, player) => {
+                let (network, games) = (&model.network, games(model.rules));
+                Contest { network, player: *player, games, played, threads, collect: None }.play(watch)
+            }
+            Brain::Net(model, play) => {
+                let player = || NetPlayer::new(&model.net, *play);
+                evaluate_players(games(Rules::default()), played, threads, player, watch)
+            }
         }
     }
 }

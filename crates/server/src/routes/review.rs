@@ -3,7 +3,7 @@
 //! A move loses what it is worth less than the best one. It is judged by its share of the best one's value, the score to come:
 //! a loss of half of that is bad early and late.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering::Relaxed, time::Duration};
 
 use afterstate_game::{Game, Move, Rules};
 use afterstate_search::{Advice, Limit, PlayerSpec};
@@ -13,12 +13,13 @@ use serde_json::{Value, json};
 
 use super::game;
 use crate::{
-    app::App,
-    brain::{Brain, Search, figures},
+    app::{App, Shared},
+    brain::Brain,
     error::{Answer, ApiError},
-    exact::{Solutions, Solved},
+    exact::{OnSide, Solutions},
     extract::Body,
     review::{self, Format, Played},
+    searches::{self, Stop},
 };
 
 /// The longest review.
@@ -43,13 +44,14 @@ pub(crate) async fn review(State(app): State<App>, Body(wanted): Body<Reviewed>)
     let search = app.limits.search(wanted.search.as_deref())?;
     let (side, format) = review::form(&wanted.text)?;
     let shared = app.clone();
-    let work = move |stop| {
+    let work = move |stop: Stop| {
         let most = shared.limits.max_review_moves;
-        let brain = Brain::new(&shared, wanted.model.as_deref(), search, stop)?;
+        let brain = Brain::new(&shared, wanted.model.as_deref(), search)?;
+        let judge = Judge { shared: &shared, brain: &brain, stop: &stop, format };
         match side {
-            2 => judge(&brain, search, &review::moves::<2>(&wanted.text, format, most)?, format),
-            3 => judge(&brain, search, &review::moves::<3>(&wanted.text, format, most)?, format),
-            _ => judge(&brain, search, &review::moves::<4>(&wanted.text, format, most)?, format),
+            2 => judge.judge(&review::moves::<2>(&wanted.text, format, most)?),
+            3 => judge.judge(&review::moves::<3>(&wanted.text, format, most)?),
+            _ => judge.judge(&review::moves::<4>(&wanted.text, format, most)?),
         }
     };
     Ok(Json(app.searches.run_for(LONGEST + Duration::from_secs(5), work).await?))
@@ -65,52 +67,63 @@ struct Grades {
     blunder: u64,
 }
 
-fn judge<const N: usize>(
-    brain: &Brain<'_>,
-    search: Search,
-    played: &[Played<N>],
+/// What a review goes by.
+struct Judge<'a> {
+    shared: &'a Shared,
+    brain: &'a Brain,
+    stop: &'a Stop,
     format: Format,
-) -> Answer<Value>
-where
-    Solutions: Solved<N>,
-{
-    check_time(search, played.len())?;
-    let mut player = brain.player::<N>()?;
-    let (mut moves, mut grades, mut shares) = (Vec::new(), Grades::default(), Vec::new());
-    let (mut accuracy, mut choices, mut score) = (0.0, 0u32, 0);
-    for Played { state, a, next } in played {
-        let advice = player.advise(*state);
-        brain.check(*state, &advice)?;
-        let Some(slide) = state.slide(*a) else { continue };
-        let (loss, share) = loss(&advice, *a);
-        let (grade, count) = grades.grade(share);
-        *count += 1;
-        if state.legal_moves().count() > 1 {
-            accuracy += 1.0 - (share / GRADES[2]).min(1.0);
-            choices += 1;
+}
+
+impl Judge<'_> {
+    /// The moves of a game with their grades, and the game as a whole.
+    fn judge<const N: usize>(&self, played: &[Played<N>]) -> Answer<Value>
+    where
+        Solutions: OnSide<N>,
+    {
+        let Judge { shared, brain, stop, format } = *self;
+        check_values(brain)?;
+        check_time(brain, played.len())?;
+        let mut player = brain.player::<N>(shared, stop)?;
+        let (mut moves, mut grades, mut shares) = (Vec::new(), Grades::default(), Vec::new());
+        let (mut accuracy, mut choices, mut score) = (0.0, 0u32, 0);
+        for Played { state, a, next } in played {
+            if stop.load(Relaxed) {
+                return Err(searches::too_long());
+            }
+            let advice = player.advise(*state);
+            brain.check(*state, &advice)?;
+            let Some(slide) = state.slide(*a) else { continue };
+            let (loss, share) = loss(&advice, *a);
+            let (grade, count) = grades.grade(share);
+            *count += 1;
+            if state.legal_moves().count() > 1 {
+                accuracy += 1.0 - (share / GRADES[2]).min(1.0);
+                choices += 1;
+            }
+            score += u64::from(slide.reward);
+            shares.push(share);
+            let mut entry = brain.figures(&advice);
+            entry.insert("board".into(), json!(state.to_string()));
+            entry.insert("played".into(), json!(a.name()));
+            entry.insert("loss".into(), json!(loss));
+            entry.insert("grade".into(), json!(grade));
+            let spawn = next.map(|next| game::spawn(slide.afterstate.board(), next.board()));
+            entry.insert("spawn".into(), json!(spawn));
+            moves.push(Value::Object(entry));
         }
-        score += u64::from(slide.reward);
-        shares.push(share);
-        let mut entry = figures(&advice);
-        entry.insert("board".into(), json!(state.to_string()));
-        entry.insert("played".into(), json!(a.name()));
-        entry.insert("loss".into(), json!(loss));
-        entry.insert("grade".into(), json!(grade));
-        let spawn = next.map(|next| game::spawn(slide.afterstate.board(), next.board()));
-        entry.insert("spawn".into(), json!(spawn));
-        moves.push(Value::Object(entry));
+        Ok(json!({
+            "side": N,
+            "format": format.name(),
+            "model": brain.model(),
+            "search": brain.search(),
+            "moves": moves,
+            "accuracy": if choices > 0 { 100.0 * accuracy / choices as f32 } else { 100.0 },
+            "grades": grades,
+            "worst": worst(&shares),
+            "score": score,
+        }))
     }
-    Ok(json!({
-        "side": N,
-        "format": format.name(),
-        "model": brain.model(),
-        "search": brain.search(),
-        "moves": moves,
-        "accuracy": if choices > 0 { 100.0 * accuracy / choices as f32 } else { 100.0 },
-        "grades": grades,
-        "worst": worst(&shares),
-        "score": score,
-    }))
 }
 
 impl Grades {
@@ -142,9 +155,19 @@ fn worst(shares: &[f32]) -> Vec<usize> {
     order
 }
 
+/// Refuses a policy, whose probabilities do not say what a move loses.
+fn check_values(brain: &Brain) -> Answer<()> {
+    if !brain.is_policy() {
+        return Ok(());
+    }
+    let error = format!("a review needs the values of moves, but {} has their probabilities", brain.model());
+    let hint = "choose a model whose `network` is not `policy`; /api/models lists them";
+    Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint))
+}
+
 /// Refuses what would take too long before it begins.
-fn check_time(search: Search, moves: usize) -> Answer<()> {
-    let Search::Player(PlayerSpec { search: Some(settings), .. }) = search else { return Ok(()) };
+fn check_time(brain: &Brain, moves: usize) -> Answer<()> {
+    let Brain::Network(_, PlayerSpec { search: Some(settings), .. }) = brain else { return Ok(()) };
     match settings.limit {
         Limit::Time(time) if time.mul_f64(moves as f64) > LONGEST => {
             let error = format!("{moves} moves would take {:.0} s", time.as_secs_f64() * moves as f64);

@@ -1,12 +1,9 @@
 //! `/api/watch`: a model plays, move by move.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use afterstate_game::{AnyBoard, Move, State as GameState};
-use afterstate_lab::model::Loaded;
+use afterstate_search::Player;
 use axum::{
     extract::State,
     response::{Response, sse::Event},
@@ -19,10 +16,10 @@ use tokio::time::sleep_until;
 use super::game;
 use crate::{
     app::App,
-    brain::{Brain, Search, figures},
+    brain::Brain,
     error::{Answer, ApiError},
     events::{self, event},
-    exact::{Solutions, Solved},
+    exact::{OnSide, Solutions},
     extract::{Parameters, board},
     searches::Stop,
     stream::Stream as Tiles,
@@ -74,21 +71,17 @@ pub(crate) async fn watch(
     let shared = app.clone();
     // What is wrong with the model or the board is said before the answer begins.
     let load = move |stop: Stop| {
-        let model = match search {
-            Search::Exact => None,
-            Search::Player(_) => Some(shared.models.get(wanted.model.as_deref())?),
-        };
-        let brain = brain(&shared, model.clone(), search, stop)?;
+        let brain = Brain::new(&shared, wanted.model.as_deref(), search)?;
         match board {
-            AnyBoard::Four(_) => drop(brain.player::<4>()?),
-            AnyBoard::Three(_) => drop(brain.player::<3>()?),
-            AnyBoard::Two(_) => drop(brain.player::<2>()?),
+            AnyBoard::Four(_) => drop(brain.player::<4>(&shared, &stop)?),
+            AnyBoard::Three(_) => drop(brain.player::<3>(&shared, &stop)?),
+            AnyBoard::Two(_) => drop(brain.player::<2>(&shared, &stop)?),
         }
-        Ok(model)
+        Ok(brain)
     };
-    let model = app.searches.run(load).await?;
+    let brain = app.searches.run(load).await?;
     let delay = Duration::from_millis(delay);
-    let game = Watched { app: app.clone(), model, search, left: moves, delay, next: Instant::now() };
+    let game = Watched { app: app.clone(), brain, left: moves, delay, next: Instant::now() };
     match board {
         AnyBoard::Four(board) => events::respond(&app, game.events(GameState::new(board), tiles)),
         AnyBoard::Three(board) => events::respond(&app, game.events(GameState::new(board), tiles)),
@@ -96,23 +89,10 @@ pub(crate) async fn watch(
     }
 }
 
-fn brain<'a>(
-    shared: &'a crate::app::Shared,
-    model: Option<Arc<Loaded>>,
-    search: Search,
-    stop: Stop,
-) -> Answer<Brain<'a>> {
-    match (model, search) {
-        (Some(model), Search::Player(search)) => Ok(Brain::of(shared, model, search, stop)),
-        (_, search) => Brain::new(shared, None, search, stop),
-    }
-}
-
 /// A game that somebody watches.
 struct Watched {
     app: App,
-    model: Option<Arc<Loaded>>,
-    search: Search,
+    brain: Brain,
     /// The moves that are left.
     left: u64,
     delay: Duration,
@@ -129,7 +109,7 @@ struct Position<const N: usize> {
 impl Watched {
     fn events<const N: usize>(self, state: GameState<N>, tiles: Tiles) -> impl Stream<Item = Event>
     where
-        Solutions: Solved<N>,
+        Solutions: OnSide<N>,
     {
         let begin = Some((self, Position { state, tiles }));
         stream::unfold(begin, async |watched| {
@@ -157,27 +137,25 @@ impl Watched {
     /// Plays a move; or some, when no time is to pass between them.
     async fn play<const N: usize>(&self, position: Position<N>) -> Answer<(Vec<Value>, Position<N>)>
     where
-        Solutions: Solved<N>,
+        Solutions: OnSide<N>,
     {
-        let (shared, model, search) = (self.app.clone(), self.model.clone(), self.search);
+        let (shared, brain) = (self.app.clone(), self.brain.clone());
         let most = if self.delay.is_zero() { self.left.min(BATCH_MOVES) } else { 1 };
         let work = move |stop: Stop| {
-            let brain = brain(&shared, model, search, stop)?;
-            play(&brain, position, most)
+            let player = brain.player::<N>(&shared, &stop)?;
+            play(&brain, player, position, most)
         };
         self.app.searches.run(work).await
     }
 }
 
 fn play<const N: usize>(
-    brain: &Brain<'_>,
+    brain: &Brain,
+    mut player: Box<dyn Player<N> + '_>,
     mut position: Position<N>,
     most: u64,
-) -> Answer<(Vec<Value>, Position<N>)>
-where
-    Solutions: Solved<N>,
-{
-    let (start, mut player, mut moves) = (Instant::now(), brain.player::<N>()?, Vec::new());
+) -> Answer<(Vec<Value>, Position<N>)> {
+    let (start, mut moves) = (Instant::now(), Vec::new());
     while (moves.len() as u64) < most && (moves.is_empty() || start.elapsed() < BATCH) {
         let state = position.state;
         let advice = player.advise(state);
@@ -186,7 +164,7 @@ where
             break;
         };
         let next = position.tiles.spawn(slide.afterstate);
-        let mut step = figures(&advice);
+        let mut step = brain.figures(&advice);
         step.insert("board".into(), json!(state.to_string()));
         step.insert("move".into(), json!(Move::name(best)));
         step.insert("afterstate".into(), json!(slide.afterstate.to_string()));
