@@ -114,7 +114,8 @@ class Results {
       result: (result, close) => {
         close();
         show(result);
-        done(`${nameOf(result)}: ${whole(result.score.mean)} ± ${whole(result.score.ci95 ?? 0)} in ${whole(result.games)} games.`);
+        const found = `${nameOf(result)}: ${whole(result.score.mean)} ± ${whole(result.score.ci95 ?? 0)} in ${whole(result.games)} games.`;
+        done(result.warning ? `${found} But ${result.warning}.` : found);
       },
     }, (error) => done([error.message, error.hint].filter(Boolean).join(": ")));
   }

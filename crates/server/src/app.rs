@@ -1,11 +1,6 @@
 //! The routes, and what they share.
 
-use std::{
-    any::Any,
-    collections::VecDeque,
-    path::PathBuf,
-    sync::{Arc, Mutex},
-};
+use std::{any::Any, path::PathBuf, sync::Arc};
 
 use axum::{
     Router,
@@ -16,7 +11,6 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodFilter, MethodRouter, on},
 };
-use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 use tower_http::catch_panic::CatchPanicLayer;
 
@@ -26,7 +20,9 @@ use crate::{
     extract::MAX_BODY,
     guard::{self, Hosts},
     models::Models,
-    openapi, page, routes,
+    openapi, page,
+    results::Results,
+    routes,
     searches::{Limits, Searches},
     training::Trainings,
 };
@@ -46,8 +42,8 @@ pub(crate) struct Shared {
     pub(crate) trainings: Trainings,
     /// The right to evaluate.
     pub(crate) evaluating: Arc<Semaphore>,
-    /// What came of evaluations, the latest one first.
-    pub(crate) results: Mutex<VecDeque<Value>>,
+    /// What came of evaluations.
+    pub(crate) results: Results,
 }
 
 /// What every handler is given.
@@ -127,6 +123,7 @@ mod tests {
         body::{Body, to_bytes},
         extract::Request,
     };
+    use serde_json::Value;
     use tower::ServiceExt;
 
     use super::*;

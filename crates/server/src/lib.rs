@@ -14,6 +14,7 @@ mod listener;
 mod models;
 mod openapi;
 mod page;
+mod results;
 mod review;
 mod routes;
 mod runs;
@@ -27,7 +28,7 @@ use std::{
     io::{self, ErrorKind},
     net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::Duration,
 };
 
@@ -36,6 +37,7 @@ use exact::Solutions;
 use guard::Hosts;
 use listener::Bounds;
 use models::Models;
+use results::Results;
 use searches::{Limits, Searches};
 use tokio::sync::{Semaphore, watch};
 use training::Trainings;
@@ -112,6 +114,7 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     bounds: Bounds,
+    warnings: Vec<String>,
     app: App,
 }
 
@@ -125,6 +128,7 @@ impl Server {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let limits = Limits::default();
+        let (results, warnings) = Results::open(&options.runs);
         let shared = Shared {
             hosts: Hosts { loopback: options.listen.is_loopback(), names: options.hosts.clone() },
             token: token()?,
@@ -135,17 +139,22 @@ impl Server {
             runs: options.runs.clone(),
             model_files: options.models.clone(),
             evaluating: Arc::new(Semaphore::new(1)),
-            results: Mutex::default(),
+            results,
             solutions: Solutions::new(&options.models),
             closing: watch::Sender::new(false),
         };
         let bounds = Bounds { connections: options.connections, patience: options.patience };
-        Ok(Server { listener, address, bounds, app: Arc::new(shared) })
+        Ok(Server { listener, address, bounds, warnings, app: Arc::new(shared) })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// What is wrong, but does not keep it from serving: parts of files that cannot be read.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The name of the model that is used when a request names none.

@@ -194,8 +194,8 @@ fn runs_are_listed_and_told() {
 }
 
 #[test]
-fn evaluations_are_made_and_remembered() {
-    let server = Running::new();
+fn evaluations_are_made_and_kept() {
+    let mut server = Running::new();
     let token = server.token();
     let events = server.events(&format!("/api/evaluate?model=tiny&games=20&seed=5&token={token}"), "result");
     let (name, result) = events.last().expect("an event");
@@ -206,8 +206,29 @@ fn evaluations_are_made_and_remembered() {
     let known = server.get("/api/evaluations").json();
     let known = known["evaluations"].as_array().expect("a list");
     assert_eq!((&known[0]["score"], &known[1]["file"]), (&result["score"], &json!("eval.jsonl")));
+    assert_eq!((&known[0]["model"], &known[0]["file"]), (&json!("tiny"), &json!("evaluations.jsonl")));
     assert_eq!(server.get("/api/evaluate?model=tiny&token=guess").status, 403);
     assert_eq!(server.get("/api/evaluate?model=tiny").status, 403);
+    server.end();
+    let (runs, models) = (server.runs(), server.folder.path().join("models"));
+    let again = Running::with(|options| (options.runs, options.models) = (runs, models));
+    let again = again.get("/api/evaluations").json();
+    assert_eq!(again["evaluations"].as_array().map(Vec::len), Some(known.len()));
+    for field in ["scores", "model", "search", "games", "seed", "file"] {
+        assert_eq!(again["evaluations"][0][field], known[0][field], "{field}");
+    }
+}
+
+#[test]
+fn what_cannot_be_kept_is_told_all_the_same() {
+    let server = Running::with(|options| {
+        std::fs::create_dir(options.runs.join("evaluations.jsonl")).expect("a directory in the way");
+    });
+    let path = format!("/api/evaluate?model=tiny&games=2&token={}", server.token());
+    let (_, result) = server.events(&path, "result").pop().expect("a result");
+    assert!(result["warning"].as_str().is_some_and(|text| text.contains("could not be kept")), "{result}");
+    let known = server.get("/api/evaluations").json();
+    assert_eq!((&known["evaluations"][0]["score"], &result["games"]), (&result["score"], &json!(2)));
 }
 
 #[test]

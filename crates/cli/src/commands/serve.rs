@@ -64,6 +64,9 @@ impl Serve {
         if !options.listen.is_loopback() {
             let _ = writeln!(stderr(), "{}", warning(options.listen, port));
         }
+        for warning in server.warnings() {
+            let _ = writeln!(stderr(), "warning: {warning}");
+        }
         let shown = if options.listen.is_unspecified() { Ipv4Addr::LOCALHOST.into() } else { address.ip() };
         writeln!(out, "http://{}", std::net::SocketAddr::new(shown, port))?;
         writeln!(out, "model: {}", server.default_model())?;

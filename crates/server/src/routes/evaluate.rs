@@ -10,8 +10,8 @@ use std::{
 
 use afterstate_game::Rules;
 use afterstate_lab::{
-    evaluate::{Contest, Games, Kept, Outcome, SEED, evaluate_players},
-    stats::{EvalReport, GameResult, Summary},
+    evaluate::{Contest, Games, Kept, KeptHeader, Outcome, SEED, evaluate_players},
+    stats::GameResult,
 };
 use afterstate_policy::NetPlayer;
 use axum::{
@@ -34,14 +34,11 @@ use crate::{
     events::{self, event},
     extract::Parameters,
     guard::Trusted,
-    models::lock,
+    results::{self, Evaluation},
     runs,
     stream::LARGEST,
     tail::Tail,
 };
-
-/// The results of this server that are remembered.
-const REMEMBERED: usize = 20;
 
 /// The games of an evaluation that does not say how many.
 const GAMES: u64 = 100;
@@ -52,7 +49,9 @@ const PROGRESS: Duration = Duration::from_millis(500);
 /// All results that are known: of runs, kept in files, and found since the server was started.
 pub(crate) async fn evaluations(State(app): State<App>) -> Answer<axum::Json<Value>> {
     let collect = move || {
-        let mut found: Vec<Value> = lock(&app.results).iter().cloned().collect();
+        let own = app.results.latest().into_iter();
+        let mut found: Vec<Value> =
+            own.map(|result| labelled(json!(result), &result.report.model, results::FILE)).collect();
         for run in runs::list(&app.runs) {
             let last = Tail::new(run.directory.evaluations()).read().pop();
             found.extend(last.map(|line| labelled(line, &run.name, "eval.jsonl")));
@@ -80,28 +79,19 @@ fn labelled(mut line: Value, model: &str, file: &str) -> Value {
 fn kept(directory: &Path, run: &str) -> Vec<Value> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    let is_own = |path: &PathBuf| path.ends_with("log.jsonl") || path.ends_with("eval.jsonl");
+    let is_own =
+        |path: &PathBuf| ["log.jsonl", "eval.jsonl", results::FILE].iter().any(|own| path.ends_with(own));
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl") && !is_own(path));
     paths.sort();
     let report = |path: &PathBuf| {
         let kept = Kept::read(path)?;
         let file = path.file_name()?.to_string_lossy();
         let name = if run.is_empty() { kept.header.model.clone() } else { run.to_owned() };
-        let report = report(&name, &kept.header.search, kept.header.seed, &kept.results, kept.seconds)?;
-        Some(labelled(report, &name, &file))
+        let KeptHeader { search, seed, .. } = &kept.header;
+        let evaluation = Evaluation::new(&name, search, *seed, &kept.results, kept.seconds)?;
+        Some(labelled(json!(evaluation), &name, &file))
     };
     paths.iter().filter_map(report).collect()
-}
-
-/// What `afterstate eval --json` prints, and the scores by number.
-fn report(model: &str, search: &str, seed: u64, results: &[GameResult], seconds: f64) -> Option<Value> {
-    let is_small = results.iter().all(|result| result.max_exponent <= 10);
-    let summary = Summary::of(if is_small { 3 } else { 4 }, results)?;
-    let mut report = serde_json::to_value(EvalReport::new(model, search, seed, &summary, seconds)).ok()?;
-    let mut by_number: Vec<&GameResult> = results.iter().collect();
-    by_number.sort_unstable_by_key(|result| result.game);
-    report["scores"] = by_number.iter().map(|result| result.score).collect();
-    Some(report)
 }
 
 #[derive(Deserialize)]
@@ -172,7 +162,7 @@ impl Playing {
         let (start, mut told, mut ended) = (Instant::now(), Instant::now(), Vec::new());
         let (model, search) = (self.brain.model(), self.brain.search());
         let describe = |results: &[GameResult]| {
-            report(model, &search, self.seed, results, start.elapsed().as_secs_f64())
+            Evaluation::new(model, &search, self.seed, results, start.elapsed().as_secs_f64())
         };
         let outcome = self.outcome(|finished| {
             ended.extend_from_slice(finished);
@@ -184,11 +174,12 @@ impl Playing {
             !self.sender.is_closed()
         });
         if let Some(result) = outcome.and_then(|outcome| describe(&outcome.results)) {
-            let mut results = lock(&self.app.results);
-            results.push_front(labelled(result.clone(), model, ""));
-            results.truncate(REMEMBERED);
-            drop(results);
-            let _ = self.sender.blocking_send(event("result", &result));
+            let mut told = json!(result);
+            if let Err(error) = self.app.results.add(result) {
+                told["warning"] =
+                    json!(format!("the result could not be kept in {}: {error}", results::FILE));
+            }
+            let _ = self.sender.blocking_send(event("result", &told));
         }
     }
 
