@@ -155,8 +155,9 @@ function swipes(element, onmove) {
   element.addEventListener("pointerdown", (event) => {
     if (!event.target.closest("button, a")) start = [event.clientX, event.clientY];
   });
-  addEventListener("pointercancel", () => (start = null));
+  element.addEventListener("pointercancel", () => (start = null));
   element.addEventListener("pointermove", (event) => {
+    if (!event.buttons) start = null; // let go elsewhere
     if (!start) return;
     const [dx, dy] = [event.clientX - start[0], event.clientY - start[1]];
     if (Math.max(Math.abs(dx), Math.abs(dy)) < 28) return;

@@ -11,7 +11,7 @@ use std::{
 
 use fantoccini::{
     Client, ClientBuilder, Locator,
-    actions::{InputSource, KeyAction, KeyActions},
+    actions::{InputSource, KeyAction, KeyActions, PointerAction, TouchActions},
     wd::{Capabilities, WebDriverCompatibleCommand},
 };
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -38,6 +38,8 @@ pub(crate) struct Setup {
     pub(crate) tuples: &'static str,
     /// A model file beside the run.
     pub(crate) model: Option<PathBuf>,
+    /// What else is put into the directory of models.
+    pub(crate) beside: fn(&Path),
 }
 
 /// Runs a test with a page of a fresh server, whose runs directory holds a small model.
@@ -91,11 +93,12 @@ fn prepare(directory: &Path, setup: &Setup) {
     let settings = settings.into_iter().flat_map(|setting| ["--set", setting]);
     let status = afterstate(directory).args(["train", "quick"]).args(settings).stderr(Stdio::null()).status();
     assert!(status.expect("the binary runs").success(), "the small model is trained");
+    let models = directory.join("models");
+    fs::create_dir_all(&models).expect("a directory");
     if let Some(model) = &setup.model {
-        let models = directory.join("models");
-        fs::create_dir_all(&models).expect("a directory");
         fs::copy(model, models.join("strong.safetensors")).expect("a copy of the model");
     }
+    (setup.beside)(&models);
 }
 
 fn serve(directory: &Path, port: u16) -> Child {
@@ -197,6 +200,19 @@ impl Page {
             .then(KeyAction::Down { value: key })
             .then(KeyAction::Up { value: key });
         self.client.perform_actions(actions).await.expect("a key press");
+    }
+
+    /// Swipes over what a selector finds, with a finger, from its middle so many pixels to the right and down.
+    pub(crate) async fn swipe(&self, selector: &str, x: f64, y: f64) {
+        let found = self.client.find(Locator::Css(selector)).await;
+        let element = found.unwrap_or_else(|error| panic!("{selector}: {error}"));
+        let time = Some(Duration::from_millis(50));
+        let finger = TouchActions::new("finger".into())
+            .then(PointerAction::MoveToElement { element, duration: None, x: 0.0, y: 0.0 })
+            .then(PointerAction::Down { button: 0 })
+            .then(PointerAction::MoveBy { duration: time, x, y })
+            .then(PointerAction::Up { button: 0 });
+        self.client.perform_actions(finger).await.expect("a swipe");
     }
 
     /// Types or pastes a text into what a selector finds, instead of what it holds.

@@ -2,7 +2,7 @@
 
 use fantoccini::key::Key;
 
-use crate::Page;
+use crate::{Page, solution};
 
 /// The number in a box of figures, by its name.
 fn figure(name: &str) -> String {
@@ -72,6 +72,24 @@ pub(crate) async fn arrow_keys_move_tiles(page: &Page) {
     assert_eq!(page.text(BOARD).await, start);
 }
 
+pub(crate) async fn swipes_move_tiles(page: &Page) {
+    let (start, moves) = (page.text(BOARD).await, figure("Moves"));
+    // A tap is no move; one that was on its way would be there before the hint.
+    page.swipe(".board", 9.0, 9.0).await;
+    page.press('h').await;
+    until_advised(page).await;
+    assert_eq!(page.value(&moves).await, 0);
+    // Of two ways that cross, one is always possible.
+    for (x, y) in [(80.0, 5.0), (5.0, -80.0)] {
+        page.swipe(".board", x, y).await;
+    }
+    page.until("tiles have moved", &format!("{BOARD} !== {start:?} && {moves} >= 1")).await;
+    for _ in 0..2 {
+        page.press('u').await;
+    }
+    page.until("moves are taken back", &format!("{moves} === 0")).await;
+}
+
 pub(crate) async fn a_hint_shows_four_values(page: &Page) {
     page.press('h').await;
     until_advised(page).await;
@@ -101,6 +119,29 @@ pub(crate) async fn a_pasted_board_is_analysed(page: &Page) {
     page.until("the tile is larger", "document.querySelector('.board-text').value.startsWith('2234/')").await;
     page.fill(".board-text", "not a board").await;
     page.until("nonsense is marked", "document.querySelector('.board-text[aria-invalid=true]')").await;
+}
+
+pub(crate) async fn exact_values_on_3x3(page: &Page) {
+    page.fill(".board-text", solution::BOARD).await;
+    page.until("the board is 3×3", "document.querySelector('select[name=search] option[value=exact]')").await;
+    let choose = "const s = document.querySelector('select[name=search]'); s.value = 'exact'; \
+                  s.dispatchEvent(new Event('change'));";
+    page.run(choose).await;
+    let value = |a: &str| format!("document.querySelector('.value-row[data-move={a}] .value').textContent");
+    let shown =
+        format!("{} === '104' && {} === '104' && {} === '50'", value("left"), value("right"), value("down"));
+    page.until("the true values are shown", &shown).await;
+    assert_eq!(page.value(IMPOSSIBLE).await, 1, "up is impossible");
+}
+
+pub(crate) async fn a_policy_shows_probabilities(page: &Page) {
+    page.go("#watch/model/policy").await;
+    let searches = "[...document.querySelectorAll('select[name=search] option')].map(o => o.value).join(' ')";
+    page.until("the searches of a policy are offered", &format!("{searches} === 'majority sum plain'")).await;
+    page.until("it plays", &format!("{} >= 2", figure("Moves"))).await;
+    let rows = "[...document.querySelectorAll('.value-row.is-best')]";
+    let is_shown = "/%$/.test(r.children[3].textContent) && /^[1-8] of 8$/.test(r.children[4].textContent)";
+    page.until("probabilities and votes are shown", &format!("{rows}.some(r => {is_shown})")).await;
 }
 
 pub(crate) async fn a_review_jumps_between_mistakes(page: &Page) {
