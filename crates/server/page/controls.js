@@ -15,9 +15,9 @@ const SEARCHES = [
 
 // A policy does not look ahead: it asks the eight symmetric boards, or the board alone.
 const POLICY_SEARCHES = [
-  ["majority", "majority of 8 boards"],
-  ["sum", "mean of 8 boards"],
-  ["plain", "this board alone"],
+  ["majority", "majority vote"],
+  ["sum", "mean of 8"],
+  ["plain", "one board"],
 ];
 
 let fieldCount = 0;

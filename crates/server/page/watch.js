@@ -190,7 +190,9 @@ class Watch {
   drawChart() {
     const known = this.frames.flatMap((frame, i) => (Number.isFinite(frame.advice?.expected) ? [[i, frame.score + frame.advice.expected]] : []));
     const scores = this.frames.map((frame, i) => [i, frame.score]);
-    this.chart.set([{ name: "expected", points: known }, { name: "score", points: scores }], this.at < this.frames.length - 1 ? this.at : null);
+    // A policy expects no score.
+    const expected = isPolicy(this.models[this.model.value]) ? [] : [{ name: "expected", points: known }];
+    this.chart.set([...expected, { name: "score", points: scores }], this.at < this.frames.length - 1 ? this.at : null);
   }
 
   showRate() {
