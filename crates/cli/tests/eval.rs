@@ -111,6 +111,33 @@ fn searches_report_the_time_of_moves() {
 }
 
 #[test]
+fn a_model_can_ask_for_downgraded_boards() {
+    let directory = model();
+    let arguments =
+        ["compact", "model.safetensors", "-o", "small.safetensors", "--size", "150kB", "--games", "3"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+    command.current_dir(&directory).arg("model").args(arguments).args(["--downgrade", "64"]);
+    let output = command.output().expect("the binary runs");
+    assert!(output.status.success(), "{output:?}");
+    for (search, played) in [
+        ("2ply", "2ply+downgrade=64"),
+        ("2ply+downgrade=128", "2ply+downgrade=128"),
+        ("2ply+downgrade=off", "2ply+downgrade=off"),
+        ("1ply", "1ply"),
+    ] {
+        let arguments = ["small.safetensors", "--games", "2", "--search", search, "--json"];
+        let object: Value = serde_json::from_str(&good(directory.path(), &arguments)).expect("JSON");
+        assert_eq!(object["search"], played);
+    }
+    let network = Network::load(&directory.path().join("model.safetensors")).expect("a model");
+    let extra = [("downgrade".to_owned(), "100".to_owned())].into();
+    network.save(&directory.path().join("wrong.safetensors"), &extra).expect("a written model");
+    let output = eval(directory.path(), &["wrong.safetensors"]);
+    let complaint = String::from_utf8(output.stderr).expect("text");
+    assert!(output.status.code() == Some(2) && complaint.contains("`100`"), "{complaint}");
+}
+
+#[test]
 fn kept_games_are_gone_on_with() {
     let directory = model();
     let path = directory.path();

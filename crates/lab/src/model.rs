@@ -9,12 +9,16 @@ use afterstate_network::{
 };
 
 use afterstate_policy::{Net, NetInfo, Play};
+use afterstate_search::{PlayerSpec, parse_threshold};
 
 use crate::{
     evaluate::header_checksum,
     recipe::{Recipe, RecipeError},
     run::Directory,
 };
+
+/// The metadata of a model that asks for downgraded boards: the tile from which on.
+pub const DOWNGRADE: &str = "downgrade";
 
 /// The name of the model that is part of the program.
 pub const BUILT_IN: &str = "built-in";
@@ -31,6 +35,8 @@ pub struct Loaded {
     pub network: Network,
     /// The rules that it has learned.
     pub rules: Rules,
+    /// The exponent of the tile from which on it asks to be shown downgraded boards.
+    pub downgrade: Option<u8>,
 }
 
 /// A convolutional network in memory.
@@ -60,6 +66,14 @@ pub enum ModelError {
     /// The recipe in the file cannot be read.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
+    /// The file asks for something that is no tile.
+    #[error("{} asks for downgrading from `{found}` on, which is no tile from 4 to 131072", path.display())]
+    Downgrade {
+        /// The file.
+        path: PathBuf,
+        /// What it asks for.
+        found: String,
+    },
     /// A convolutional network is asked to search.
     #[error("{model} is a convolutional network, which has no search `{search}`")]
     NoSearch {
@@ -90,7 +104,13 @@ impl Loaded {
         let file = open_file(model)?;
         let name = model.to_string_lossy().into_owned();
         let (checksum, rules) = (header_checksum(&file), rules_of(&file)?);
-        Ok(Loaded { name, checksum, network: Network::from_file(&file)?, rules })
+        let downgrade = downgrade_of(&file)?;
+        Ok(Loaded { name, checksum, network: Network::from_file(&file)?, rules, downgrade })
+    }
+
+    /// How it plays when it is told to play so: what is not said about downgrading is as the model asks for.
+    pub fn search(&self, spec: PlayerSpec) -> PlayerSpec {
+        spec.or_downgraded(self.downgrade)
     }
 
     /// Refuses what only values of afterstates can do; `what` is the subject of the sentence.
@@ -167,6 +187,13 @@ pub fn open_file(path: &Path) -> Result<TensorFile, ModelError> {
         Format::Jaskowski => "a player file of Jaśkowski",
     };
     Err(ModelError::Foreign { path, what })
+}
+
+/// The tile from which on a model asks for downgraded boards.
+fn downgrade_of(file: &TensorFile) -> Result<Option<u8>, ModelError> {
+    let Some(tile) = file.metadata().get(DOWNGRADE) else { return Ok(None) };
+    let wrong = || ModelError::Downgrade { path: file.path().to_owned(), found: tile.clone() };
+    parse_threshold(tile).map(Some).ok_or_else(wrong)
 }
 
 /// The rules that the model has learned; the usual ones if it does not say.

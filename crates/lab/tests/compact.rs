@@ -8,7 +8,7 @@ use afterstate_lab::{
 use afterstate_network::{Network, NetworkSpec, Tuples, Values};
 
 fn settings() -> Settings {
-    Settings { bytes: 150_000, games: 6, seed: 1, rules: Rules::default(), threads: 1 }
+    Settings { bytes: 150_000, games: 6, seed: 1, rules: Rules::default(), downgrade: None, threads: 1 }
 }
 
 /// A network that prefers empty cells and large tiles, not too badly.

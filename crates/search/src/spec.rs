@@ -11,7 +11,11 @@ use afterstate_game::Rules;
 
 use crate::{
     Expectimax, Limit, MAX_PLIES, Player, Random, Settings, TableSize, TileDowngrading, ValueFunction,
+    parse_threshold,
 };
+
+/// The threshold of `downgrade=off`, which no tile reaches.
+const NEVER: u8 = u8::MAX;
 
 /// A player by its text: a limit, and options with `+` before each.
 ///
@@ -26,7 +30,8 @@ use crate::{
 pub struct PlayerSpec {
     /// How to search; `None` for random play.
     pub search: Option<Settings>,
-    /// The exponent of the tile from which on states are downgraded.
+    /// The exponent of the tile from which on states are downgraded; `None` where nothing was said of it, which is
+    /// what the model asks for, or never.
     pub downgrade: Option<u8>,
 }
 
@@ -41,7 +46,7 @@ pub enum SpecError {
     /// An option that does not exist, or does not go with what is before it.
     #[error(
         "`{0}` is no option of a search: there are shallow=CELLS, prune=PROBABILITY, deeper, table=off, table=BITS \
-         and downgrade or downgrade=TILE"
+         and downgrade, downgrade=TILE or downgrade=off"
     )]
     Option(String),
     /// An option's value.
@@ -64,7 +69,16 @@ impl PlayerSpec {
 
     /// Whether this is greedy play and nothing else.
     pub fn is_greedy(&self) -> bool {
-        self.search.is_some_and(|search| search.limit == Limit::Plies(1)) && self.downgrade.is_none()
+        let downgrades = self.downgrade.is_some_and(|threshold| threshold != NEVER);
+        self.search.is_some_and(|search| search.limit == Limit::Plies(1)) && !downgrades
+    }
+
+    /// The same, but a search that looks ahead downgrades tiles from this one on, unless the text said something of
+    /// downgrading.
+    pub fn or_downgraded(self, threshold: Option<u8>) -> Self {
+        let looks_ahead = self.search.is_some_and(|search| search.limit != Limit::Plies(1));
+        let downgrade = self.downgrade.or(threshold.filter(|_| looks_ahead));
+        PlayerSpec { downgrade, ..self }
     }
 
     /// The player, searching by this value function with so many threads.
@@ -152,9 +166,8 @@ fn set_option(spec: &mut PlayerSpec, text: &str) -> Result<(), SpecError> {
         return Ok(());
     }
     if let Some(value) = text.strip_prefix("downgrade=") {
-        let tile = value.parse::<u32>().ok().filter(|tile| tile.is_power_of_two());
-        let exponent = tile.map(|tile| tile.trailing_zeros() as u8).filter(|e| (2..=17).contains(e));
-        let right = "a tile from 4 to 131072";
+        let exponent = if value == "off" { Some(NEVER) } else { parse_threshold(value) };
+        let right = "off, or a tile from 4 to 131072";
         let wrong = SpecError::Value { option: "downgrade", found: value.into(), right };
         spec.downgrade = Some(exponent.ok_or(wrong)?);
         return Ok(());
@@ -216,6 +229,7 @@ impl fmt::Display for PlayerSpec {
             }
         }
         match self.downgrade {
+            Some(NEVER) => write!(f, "+downgrade=off"),
             Some(exponent) => write!(f, "+downgrade={}", 1u32 << exponent),
             None => Ok(()),
         }

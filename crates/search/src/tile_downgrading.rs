@@ -26,6 +26,12 @@ impl<P> TileDowngrading<P> {
     }
 }
 
+/// The exponent of a tile that can be a threshold, given by its face.
+pub fn parse_threshold(tile: &str) -> Option<u8> {
+    let tile = tile.parse::<u32>().ok().filter(|tile| tile.is_power_of_two())?;
+    Some(tile.trailing_zeros() as u8).filter(|exponent| (2..=17).contains(exponent))
+}
+
 impl<const N: usize, P: Player<N>> Player<N> for TileDowngrading<P> {
     fn advise(&mut self, state: State<N>) -> Advice {
         self.player.advise(downgraded(state, self.threshold))

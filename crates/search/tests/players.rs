@@ -168,6 +168,18 @@ fn a_search_that_is_stopped_has_the_values_of_greedy_play() {
 }
 
 #[test]
+fn what_is_said_of_downgrading_counts_more_than_what_a_model_asks_for() {
+    let asked =
+        |text: &str| text.parse::<PlayerSpec>().expect("a player").or_downgraded(Some(14)).to_string();
+    assert_eq!(asked("3ply"), "3ply+downgrade=16384");
+    assert_eq!(asked("10ms+prune=0.001"), "10ms+prune=0.001+downgrade=16384");
+    for text in ["1ply", "random", "3ply+downgrade=off", "3ply+downgrade=32768"] {
+        assert_eq!(asked(text), text);
+    }
+    assert_eq!("3ply".parse::<PlayerSpec>().map(|spec| spec.or_downgraded(None)), "3ply".parse());
+}
+
+#[test]
 fn texts_go_there_and_back() {
     for text in [
         "1ply",
@@ -178,6 +190,7 @@ fn texts_go_there_and_back() {
         "3ply+shallow=5+prune=0.001+deeper+table=off",
         "3ply+table=20+downgrade=32768",
         "random+downgrade=4",
+        "3ply+downgrade=off",
     ] {
         assert_eq!(text.parse::<PlayerSpec>().map(|spec| spec.to_string()), Ok(text.to_string()));
     }
@@ -190,7 +203,14 @@ fn texts_go_there_and_back() {
     for text in ["3ply+", "3ply+x", "3ply+deeper=1", "random+prune=0.1"] {
         assert!(matches!(text.parse::<PlayerSpec>(), Err(SpecError::Option(_))), "{text}");
     }
-    for text in ["3ply+prune=2", "3ply+shallow=16", "3ply+table=31", "3ply+downgrade=3", "3ply+prune=x"] {
+    for text in [
+        "3ply+prune=2",
+        "3ply+shallow=16",
+        "3ply+table=31",
+        "3ply+downgrade=3",
+        "3ply+downgrade=of",
+        "3ply+prune=x",
+    ] {
         assert!(matches!(text.parse::<PlayerSpec>(), Err(SpecError::Value { .. })), "{text}");
     }
 }

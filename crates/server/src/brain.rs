@@ -48,11 +48,11 @@ impl Brain {
         match search {
             Search::Exact => Ok(Brain::Exact),
             Search::Usual(plies) => match model()? {
-                Model::Network(model) => Ok(Brain::Network(model, PlayerSpec::new(Limit::Plies(plies)))),
+                Model::Network(model) => Ok(Brain::network(model, PlayerSpec::new(Limit::Plies(plies)))),
                 Model::Net(model) => Brain::of_net(model, None),
             },
             Search::Player(search) => match model()? {
-                Model::Network(model) => Ok(Brain::Network(model, search)),
+                Model::Network(model) => Ok(Brain::network(model, search)),
                 Model::Net(model) => Brain::of_net(model, Some(&search.to_string())),
             },
             Search::Policy(play) => match model()? {
@@ -60,6 +60,11 @@ impl Brain {
                 Model::Net(model) => Brain::of_net(model, Some(&play.to_string())),
             },
         }
+    }
+
+    fn network(model: Arc<Loaded>, search: PlayerSpec) -> Self {
+        let search = model.search(search);
+        Brain::Network(model, search)
     }
 
     fn of_net(model: Arc<LoadedNet>, search: Option<&str>) -> Answer<Self> {

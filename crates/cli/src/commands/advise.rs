@@ -89,7 +89,7 @@ impl Advise {
             let message = format!("the board is {N}×{N}, but the model plays on {side}×{side}");
             return Err(Failure::input(message, "give a board or a model that fits the other"));
         }
-        let search = parse_search(self.search.as_deref().unwrap_or(DEFAULT_SEARCH))?;
+        let search = model.search(parse_search(self.search.as_deref().unwrap_or(DEFAULT_SEARCH))?);
         let state = State::new(board);
         let (view, rules) = (model.network.view(), model.rules);
         let advice = search.player::<_, N>(view, rules, thread_count(self.threads)).advise(state);

@@ -94,7 +94,8 @@ impl Verify {
 
 impl Recording {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let (search, model) = (parse_search(&self.search)?, Loaded::open(self.model.as_deref())?);
+        let model = Loaded::open(self.model.as_deref())?;
+        let search = model.search(parse_search(&self.search)?);
         model.check_afterstates("`record`")?;
         if model.side() != 4 {
             return Err(Failure::input("records are of games on 4×4", "give a model that plays on 4×4"));

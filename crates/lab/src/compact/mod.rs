@@ -32,6 +32,8 @@ pub struct Settings {
     pub seed: u64,
     /// Their rules.
     pub rules: Rules,
+    /// The exponent of the tile from which on the player that is counted downgrades boards.
+    pub downgrade: Option<u8>,
     /// The number of threads that play.
     pub threads: usize,
 }
@@ -106,14 +108,14 @@ fn count_visits(
     std::thread::scope(|scope| {
         for _ in 0..settings.threads.max(1) {
             let (sender, next, stop, visits) = (sender.clone(), &next, &stop, &visits);
-            let Settings { rules, seed, games, .. } = settings;
+            let games = settings.games;
             scope.spawn(move || {
                 let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Relaxed)).filter(|&n| n < games));
                 for number in numbers.take_while(|_| !stop.load(Relaxed)) {
                     match network.spec().side {
-                        4 => visits.play::<4>(network, rules, seed, number),
-                        3 => visits.play::<3>(network, rules, seed, number),
-                        _ => visits.play::<2>(network, rules, seed, number),
+                        4 => visits.play::<4>(network, settings, number),
+                        3 => visits.play::<3>(network, settings, number),
+                        _ => visits.play::<2>(network, settings, number),
                     }
                     if sender.send(()).is_err() {
                         return;

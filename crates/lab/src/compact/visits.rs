@@ -2,9 +2,11 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use afterstate_game::{Game, Rules};
+use afterstate_game::Game;
 use afterstate_network::{Features, Isa, Network, Positions, View};
-use afterstate_search::{Limit, Player, PlayerSpec, Settings, ValueFunction};
+use afterstate_search::{Limit, Player, PlayerSpec, ValueFunction};
+
+use super::Settings;
 
 /// Every so many moves, the lookups of a search are counted: those of the moves between are much the same.
 const EVERY: u64 = 32;
@@ -61,8 +63,9 @@ impl Visits {
     /// Plays a game and counts.
     ///
     /// The counts of a game depend on its number and the seed alone: its players have tables of their own.
-    pub(super) fn play<const N: usize>(&self, network: &Network, rules: Rules, seed: u64, number: u64) {
-        let search = |plies| PlayerSpec { search: Some(Settings::new(Limit::Plies(plies))), downgrade: None };
+    pub(super) fn play<const N: usize>(&self, network: &Network, settings: Settings, number: u64) {
+        let Settings { rules, seed, downgrade, .. } = settings;
+        let search = |plies| PlayerSpec::new(Limit::Plies(plies)).or_downgraded(downgrade);
         let view = network.view();
         let mut player = search(PLAYED).player::<_, N>(view, rules, 1);
         let mut counted = search(COUNTED).player::<_, N>(Counting { view, visits: self }, rules, 1);

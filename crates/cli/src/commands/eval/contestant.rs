@@ -35,7 +35,9 @@ impl Contestant {
         }
         let mut spec = search.map_or(Ok(PlayerSpec::new(Limit::Plies(1))), parse_search)?;
         spec.downgrade = spec.downgrade.or(downgrade);
-        Ok(Contestant::Network(Box::new(Loaded::open(model)?), spec))
+        let model = Loaded::open(model)?;
+        let spec = model.search(spec);
+        Ok(Contestant::Network(Box::new(model), spec))
     }
 
     pub(super) fn name(&self) -> &str {

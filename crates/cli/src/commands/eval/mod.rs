@@ -32,7 +32,8 @@ use contestant::Contestant;
 /// alone, not on the number of threads (searches by time apart). Behind ± is half the 95% confidence interval.
 ///
 /// A search is a number of moves to look ahead (1ply is greedy play), or a time for each move (10ms, 1s), or random.
-/// Options follow with a +: downgrade (tile-downgrading from 32768 on) or downgrade=TILE; shallow=CELLS (one ply less
+/// Options follow with a +: downgrade (tile-downgrading from 32768 on), downgrade=TILE or downgrade=off (unless given, as
+/// the model asks for); shallow=CELLS (one ply less
 /// where so many cells are empty); prune=PROBABILITY (branches less probable are not searched); deeper (the table
 /// may answer with deeper searches); table=off or table=BITS.
 ///

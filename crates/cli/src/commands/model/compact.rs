@@ -7,9 +7,10 @@ use std::{
 
 use afterstate_lab::{
     compact::{CompactError, Progress, Settings, compact},
-    model::{Loaded, open_file},
+    model::{DOWNGRADE, Loaded, open_file},
 };
 use afterstate_network::{Network, file::ModelInfo};
+use afterstate_search::parse_threshold;
 use clap::Args;
 
 use super::{failure, summary, thousands};
@@ -19,7 +20,7 @@ use crate::{commands::thread_count, error::Failure};
 ///
 /// The model plays, and the weights are counted that a 3-ply search looks up. Those that it hardly meets are left out,
 /// the others rounded, the more coarsely the less they are met, and packed. Everything that plays takes the
-/// file like any other model. The result depends on the model, the size, the games and the seed alone.
+/// file like any other model. The result depends on the model, the size, the games, the seed and the downgrading alone.
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
     afterstate model compact runs/best -o small.safetensors --size 10MB\n  \
@@ -39,6 +40,10 @@ pub(super) struct Compact {
     /// The seed of the games
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
+    /// Make a model that plays best with downgrading: the lookups are counted with boards downgraded from this tile on,
+    /// and whoever plays the compact model with a search downgrades them too, unless told not to
+    #[arg(long, value_name = "TILE", value_parser = parse_tile)]
+    downgrade: Option<u8>,
     /// The number of threads; 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
@@ -59,6 +64,10 @@ pub(super) struct Expand {
     output: PathBuf,
 }
 
+fn parse_tile(text: &str) -> Result<u8, String> {
+    parse_threshold(text).ok_or_else(|| "write a tile from 4 to 131072".into())
+}
+
 fn parse_size(text: &str) -> Result<u64, String> {
     let (digits, unit) =
         text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
@@ -76,9 +85,9 @@ impl Compact {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let mut extra = ModelInfo::of(&open_file(&self.file)?).map_err(failure)?.extra;
         let model = Loaded::open(Some(&self.file))?;
-        let Compact { size, games, seed, .. } = self;
+        let Compact { size, games, seed, downgrade, .. } = self;
         let threads = thread_count(self.threads);
-        let settings = Settings { bytes: size, games, seed, rules: model.rules, threads };
+        let settings = Settings { bytes: size, games, seed, rules: model.rules, downgrade, threads };
         let packed = compact(&model.network, settings, |progress| {
             self.show(progress);
             true
@@ -91,6 +100,9 @@ impl Compact {
         })?;
         let spec = model.network.spec();
         extra.insert("compacted_from".into(), format!("{} (stages {})", spec.tuples, spec.stages));
+        if let Some(exponent) = downgrade {
+            extra.insert(DOWNGRADE.into(), (1u32 << exponent).to_string());
+        }
         packed.save(&self.output, &extra).map_err(failure)?;
         let (weights, bytes) = (thousands(packed.weights()), thousands(packed.bytes()));
         Ok(writeln!(

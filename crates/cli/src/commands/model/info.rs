@@ -6,7 +6,7 @@ use std::{
 };
 
 use afterstate_game::{Move, tile_colour};
-use afterstate_lab::model::open_file;
+use afterstate_lab::model::{DOWNGRADE, open_file};
 use afterstate_network::{
     Layout, Network, NetworkSpec, TableId, Tuple, Values,
     file::{FileError, ModelInfo, safetensors::TensorFile},
@@ -205,6 +205,9 @@ fn write_shape(info: &ModelInfo, colour: bool, out: &mut dyn Write) -> Result<()
     }
     if info.is_packed {
         writeln!(out, "compact: rounded weights in packed tables, for play")?;
+    }
+    if let Some(tile) = info.extra.get(DOWNGRADE) {
+        writeln!(out, "asks searches for boards downgraded from {tile} on")?;
     }
     if info.has_coherence {
         writeln!(out, "with E and A, the learning state of TC")?;

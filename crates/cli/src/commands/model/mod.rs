@@ -149,7 +149,7 @@ impl From<ModelError> for Failure {
                 let file = path.display();
                 format!("`afterstate model import {file} -o MODEL.safetensors` makes a model of it")
             }
-            ModelError::Recipe(_) => {
+            ModelError::Recipe(_) | ModelError::Downgrade { .. } => {
                 "the model was made by another version of this program, or damaged".to_owned()
             }
             ModelError::NoSearch { .. } => {

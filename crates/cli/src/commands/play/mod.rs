@@ -138,7 +138,7 @@ impl Play {
 
 /// The player by a model, if there is one.
 fn player<const N: usize>(model: Option<&Loaded>, search: PlayerSpec) -> Option<Box<dyn Player<N> + '_>> {
-    model.map(|model| search.player(model.network.view(), Rules::default(), thread_count(0)))
+    model.map(|model| model.search(search).player(model.network.view(), Rules::default(), thread_count(0)))
 }
 
 impl Size {
