@@ -142,6 +142,8 @@ fn fit(
     /// Good enough.
     const LEAST: f64 = 0.99;
     const MOST_TRIES: usize = 12;
+    /// Finer steps than this, log₂ of a point, serve no one, however much room there is.
+    const FINEST: f64 = -8.0;
     let mut log_step: f64 = 9.0;
     // The nearest tries on both sides: log₂ of the step, and the logarithm of the size against what it may be.
     let mut too_large: Option<(f64, f64)> = None;
@@ -159,15 +161,16 @@ fn fit(
             too_large = Some(tried);
         } else {
             (small, best) = (Some(tried), Some(packed));
-            if share >= LEAST {
+            if share >= LEAST || log_step <= FINEST {
                 break;
             }
         }
-        log_step = match (too_large, small) {
+        let next = match (too_large, small) {
             (Some((fine, above)), Some((coarse, below))) => fine + (coarse - fine) * above / (above - below),
             // Three times the step makes about half the size.
             _ => log_step + (tried.1 * 2.3).clamp(-4.0, 4.0),
         };
+        log_step = next.max(FINEST);
     }
     best.ok_or(CompactError::Bytes(bytes))
 }
