@@ -184,9 +184,14 @@ class Play {
     if (this.keep.checked) this.hint();
   }
 
+  /** Takes a move back, once those before it have been made. */
   undo() {
     this.stopAuto();
-    if (this.frames.length < 2) return;
+    this.queue = this.queue.then(() => this.takeBack());
+  }
+
+  takeBack() {
+    if (this.gone || this.frames.length < 2) return;
     this.frames.pop();
     delete this.frame.loss;
     this.show();
