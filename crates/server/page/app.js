@@ -102,7 +102,7 @@ function help() {
   dialog.showModal();
 }
 
-const typing = (target) => target.closest("input:not([type=range], [type=radio], [type=checkbox]), select, textarea, dialog") !== null;
+const typing = (target) => target.closest("input:not([type=range], [type=radio], [type=checkbox]), select, textarea, dialog[open]") !== null;
 
 function key(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || (event.target.closest && typing(event.target))) return;
