@@ -140,8 +140,8 @@ pub(crate) async fn evaluate(
     };
     let brain = app.searches.run(load).await?;
     let (sender, receiver) = mpsc::channel(4);
-    let playing = Playing { app: app.clone(), brain, games, seed, sender, _permit: permit };
-    spawn_blocking(move || playing.play());
+    let playing = Playing { app: app.clone(), brain, games, seed, sender };
+    spawn_blocking(move || playing.play(permit));
     let events = stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver)));
     events::respond(&app, events)
 }
@@ -153,12 +153,11 @@ struct Playing {
     games: u64,
     seed: u64,
     sender: mpsc::Sender<Event>,
-    _permit: OwnedSemaphorePermit,
 }
 
 impl Playing {
     /// Plays until all games are played, or nobody listens.
-    fn play(self) {
+    fn play(self, permit: OwnedSemaphorePermit) {
         let (start, mut told, mut ended) = (Instant::now(), Instant::now(), Vec::new());
         let (model, search) = (self.brain.model(), self.brain.search());
         let describe = |results: &[GameResult]| {
@@ -179,6 +178,8 @@ impl Playing {
                 told["warning"] =
                     json!(format!("the result could not be kept in {}: {error}", results::FILE));
             }
+            // Whoever has the result may ask for the next one at once.
+            drop(permit);
             let _ = self.sender.blocking_send(event("result", &told));
         }
     }
