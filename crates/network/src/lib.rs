@@ -18,13 +18,13 @@ mod layout;
 mod lookup;
 mod memory;
 mod network;
-mod promotion;
 mod simd;
 mod spec;
 mod stages;
 mod tuples;
 mod values;
 mod vertical_split;
+mod weight_promotion;
 
 pub use greedy::{Finished, GreedyGame, Reached};
 pub use layout::Layout;

@@ -7,7 +7,7 @@ use afterstate_game::Afterstate;
 use crate::{
     Encoding, Isa, Kernel, Layout, Level, Lookup, Mapped, MemoryError, NetworkSpec, Positions, SpecError,
     Stages, TableId, dispatch, memory,
-    promotion::{self, Promotion, Source},
+    weight_promotion::{self, Promotion, Source},
 };
 
 /// The weights, as f32 bits in relaxed atomics: threads share them without locks.
@@ -313,7 +313,7 @@ impl<'a> View<'a> {
     #[inline(always)]
     unsafe fn promoted<I: Isa>(&self, set: usize, source: Source<'_>) -> f32 {
         // SAFETY: as the caller.
-        unsafe { self.initial(set) + promotion::sum(I::LEVEL, self, self.promotion, set, source) }
+        unsafe { self.initial(set) + weight_promotion::sum(I::LEVEL, self, self.promotion, set, source) }
     }
 
     /// V_init of a set's stage.

@@ -41,7 +41,7 @@ pub(super) struct Compact {
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// Make a model that plays best with downgrading: the lookups are counted with boards downgraded from this tile on,
-    /// and whoever plays the compact model with a search downgrades them too, unless told not to
+    /// and whoever plays the compact model with a search downgrades them too, unless told not to [what the model asks for]
     #[arg(long, value_name = "TILE", value_parser = parse_tile)]
     downgrade: Option<u8>,
     /// The number of threads; 0 for all cores
@@ -85,7 +85,9 @@ impl Compact {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let mut extra = ModelInfo::of(&open_file(&self.file)?).map_err(failure)?.extra;
         let model = Loaded::open(Some(&self.file))?;
-        let Compact { size, games, seed, downgrade, .. } = self;
+        let Compact { size, games, seed, .. } = self;
+        // What the model asks for already goes on to hold.
+        let downgrade = self.downgrade.or(model.downgrade);
         let threads = thread_count(self.threads);
         let settings = Settings { bytes: size, games, seed, rules: model.rules, downgrade, threads };
         let packed = compact(&model.network, settings, |progress| {

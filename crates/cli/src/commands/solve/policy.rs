@@ -60,6 +60,7 @@ impl PolicyArgs {
         }
         let model = Loaded::open(Some(model))?;
         model.check_afterstates("`--policy`")?;
+        let search = model.search(search);
         match model.side() {
             2 => self.on_board::<2>(&model, search, threads, as_json, out),
             3 => self.on_board::<3>(&model, search, threads, as_json, out),
