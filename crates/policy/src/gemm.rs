@@ -27,35 +27,28 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// What becomes of the numbers that stood in the result's place.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Before {
-    Forget,
-    Add,
-}
-
-/// `result = left · right`, or that added to the result, row-major.
-pub(crate) fn multiply(left: Matrix<'_>, right: Matrix<'_>, result: &mut [f32], before: Before) {
+/// `sum += left · right`, row-major.
+pub(crate) fn add_product(left: Matrix<'_>, right: Matrix<'_>, sum: &mut [f32]) {
     assert_eq!(left.columns, right.rows, "matrices that fit");
-    assert_eq!(result.len(), left.rows * right.columns, "room for the product");
-    if result.is_empty() {
+    assert_eq!(sum.len(), left.rows * right.columns, "room for the product");
+    if sum.is_empty() {
         return;
     }
     let (m, n, k) = (right.columns, left.rows, left.columns);
     let strides = |matrix: &Matrix<'_>| (matrix.row_stride as isize, matrix.column_stride as isize);
     let ((left_rs, left_cs), (right_rs, right_cs)) = (strides(&left), strides(&right));
     // The library likes results in columns, so it is given all matrices transposed: Cᵀ = Bᵀ·Aᵀ.
-    // SAFETY: the strides of a `Matrix` stay within its numbers, by its constructor; `result` has m·n numbers, which
-    // are read only in addition, and nobody else holds it.
+    // SAFETY: the strides of a `Matrix` stay within its numbers, by its constructor; `sum` has m·n numbers, and nobody
+    // else holds it.
     unsafe {
         gemm_f32::gemm::f32::get_gemm_fn()(
             m,
             n,
             k,
-            result.as_mut_ptr(),
+            sum.as_mut_ptr(),
             m as isize,
             1,
-            before == Before::Add,
+            true,
             right.numbers.as_ptr(),
             right_rs,
             right_cs,
@@ -76,13 +69,12 @@ pub(crate) fn multiply(left: Matrix<'_>, right: Matrix<'_>, result: &mut [f32], 
 mod tests {
     use super::*;
 
-    /// The safe twin of [`multiply`].
-    fn multiply_naively(left: Matrix<'_>, right: Matrix<'_>, result: &mut [f32], before: Before) {
+    /// The safe twin of [`add_product`].
+    fn add_naively(left: Matrix<'_>, right: Matrix<'_>, sum: &mut [f32]) {
         let at = |m: &Matrix<'_>, i: usize, j: usize| m.numbers[i * m.row_stride + j * m.column_stride];
-        for (place, number) in result.iter_mut().enumerate() {
+        for (place, number) in sum.iter_mut().enumerate() {
             let (i, j) = (place / right.columns, place % right.columns);
-            let sum: f32 = (0..left.columns).map(|l| at(&left, i, l) * at(&right, l, j)).sum();
-            *number = if before == Before::Add { *number + sum } else { sum };
+            *number += (0..left.columns).map(|l| at(&left, i, l) * at(&right, l, j)).sum::<f32>();
         }
     }
 
@@ -94,13 +86,11 @@ mod tests {
             let lefts = [Matrix::new(a, k), Matrix::new(a, m).transposed()];
             let rights = [Matrix::new(b, n), Matrix::new(b, k).transposed()];
             for (left, right) in lefts.into_iter().flat_map(|left| rights.map(|right| (left, right))) {
-                for before in [Before::Forget, Before::Add] {
-                    let [mut found, mut expected] = [(); 2].map(|()| vec![2.0; m * n]);
-                    multiply(left, right, &mut found, before);
-                    multiply_naively(left, right, &mut expected, before);
-                    // Small whole numbers: the order of additions does not matter.
-                    assert_eq!(found, expected, "{m}×{k} by {k}×{n}");
-                }
+                let [mut found, mut expected] = [(); 2].map(|()| vec![2.0; m * n]);
+                add_product(left, right, &mut found);
+                add_naively(left, right, &mut expected);
+                // Small whole numbers: the order of additions does not matter.
+                assert_eq!(found, expected, "{m}×{k} by {k}×{n}");
             }
         }
     }

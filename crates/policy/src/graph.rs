@@ -58,7 +58,7 @@ pub(crate) struct Layer {
 impl Layer {
     /// The numbers of its image.
     pub(crate) fn size(&self) -> usize {
-        self.taps.pixels() * self.outputs
+        self.taps.pixels * self.outputs
     }
 }
 
@@ -158,7 +158,7 @@ impl Graph {
     }
 
     fn head(&mut self, name: &str, image: usize) {
-        let (channels, pixels) = (self.layers[image].outputs, self.layers[image].taps.pixels());
+        let (channels, pixels) = (self.layers[image].outputs, self.layers[image].taps.pixels);
         let shape = vec![self.outputs as u64, (channels * pixels) as u64];
         let matrix = self.add(name.into(), shape, [self.outputs, channels, pixels]);
         self.heads.push(Head { image, matrix });

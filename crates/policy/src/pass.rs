@@ -1,8 +1,10 @@
 //! Forward and backward through a network, for a few boards at a time.
 
+use std::ops::Range;
+
 use crate::{
-    gemm::{Before, Matrix, multiply},
-    graph::{Graph, Layer, Source},
+    gemm::{Matrix, add_product},
+    graph::{Graph, Head, Layer, Source},
 };
 
 /// The tiles of a board, as exponents, row-major.
@@ -12,14 +14,18 @@ pub(crate) type Tiles = [u8; 16];
 #[derive(Clone, Debug, Default)]
 pub struct Work {
     tiles: Vec<Tiles>,
-    /// The image of each layer: for each board, pixel and channel a number.
+    /// The image of each layer: for each pixel, board and channel a number.
     images: Vec<Vec<f32>>,
     /// How the loss changes with each number of the images.
     slopes: Vec<Vec<f32>>,
-    /// What the filters see.
+    /// What the filters see of a few boards.
     columns: Vec<f32>,
     outputs: Vec<f32>,
 }
+
+/// Up to so many boards, one product of all that the filters see takes less time than one for each run of pixels, though
+/// it has zeros in it.
+const FEW: usize = 2;
 
 /// Room for so many numbers, whatever stands there now.
 fn room(numbers: &mut Vec<f32>, len: usize) -> &mut [f32] {
@@ -38,35 +44,43 @@ impl Graph {
         work.tiles.clear();
         work.tiles.extend(boards);
         work.images.resize_with(self.layers.len(), Vec::new);
+        let boards = work.tiles.len();
+        if boards == 0 {
+            return &[];
+        }
         for (i, layer) in self.layers.iter().enumerate() {
             let (before, image) = work.images.split_at_mut(i);
-            let image = room(&mut image[0], work.tiles.len() * layer.size());
+            let image = room(&mut image[0], boards * layer.size());
+            layer.begin(weights, boards, image);
             match layer.source {
                 Source::Board => layer.look_up(weights, &work.tiles, image),
-                Source::Image(source) => {
-                    let pixels = self.layers[source].taps.pixels();
-                    let columns = layer.columns(&before[source], pixels, &mut work.columns);
-                    let filters = Matrix::new(&weights[layer.filters.clone()], layer.outputs);
-                    multiply(columns, filters, image, Before::Forget);
+                Source::Image(source) if boards <= FEW => {
+                    let columns = layer.gather(&before[source], boards, &mut work.columns);
+                    add_product(columns, Matrix::new(&weights[layer.filters.clone()], layer.outputs), image);
                 }
+                Source::Image(source) => layer.convolve(weights, &before[source], boards, image),
             }
-            layer.activate(weights, image);
+            image.iter_mut().for_each(|number| *number = number.max(0.0));
         }
         self.connect(weights, work)
     }
 
     /// The full connections.
     fn connect<'w>(&self, weights: &[f32], work: &'w mut Work) -> &'w [f32] {
-        let outputs = room(&mut work.outputs, work.tiles.len() * self.outputs);
+        let boards = work.tiles.len();
+        let outputs = room(&mut work.outputs, boards * self.outputs);
         outputs.fill(0.0);
         if !self.bias.is_empty() {
             let bias = &weights[self.bias.clone()];
             outputs.chunks_exact_mut(self.outputs).for_each(|row| row.copy_from_slice(bias));
         }
         for head in &self.heads {
-            let image = Matrix::new(&work.images[head.image], self.layers[head.image].size());
-            let matrix = Matrix::new(&weights[head.matrix.clone()], self.outputs);
-            multiply(image, matrix, outputs, Before::Add);
+            let channels = self.layers[head.image].outputs;
+            let pixels = work.images[head.image].chunks(boards * channels);
+            let matrices = weights[head.matrix.clone()].chunks(channels * self.outputs);
+            for (pixel, matrix) in pixels.zip(matrices) {
+                add_product(Matrix::new(pixel, channels), Matrix::new(matrix, self.outputs), outputs);
+            }
         }
         outputs
     }
@@ -80,58 +94,130 @@ impl Graph {
         }
         add_rows(slopes, &mut gradient[self.bias.clone()]);
         for head in &self.heads {
-            let (size, slopes) = (self.layers[head.image].size(), Matrix::new(slopes, self.outputs));
-            let image = Matrix::new(&work.images[head.image], size);
-            multiply(image.transposed(), slopes, &mut gradient[head.matrix.clone()], Before::Add);
-            let matrix = Matrix::new(&weights[head.matrix.clone()], self.outputs);
-            multiply(slopes, matrix.transposed(), &mut work.slopes[head.image], Before::Add);
+            self.disconnect(head, weights, slopes, work, gradient);
         }
         for (i, layer) in self.layers.iter().enumerate().rev() {
-            self.backward_layer(i, layer, weights, work, gradient);
+            let (before, slopes) = work.slopes.split_at_mut(i);
+            let slopes = &mut slopes[0];
+            // Where ReLU has let nothing through, nothing comes back.
+            for (slope, &number) in slopes.iter_mut().zip(&work.images[i]) {
+                *slope = if number > 0.0 { *slope } else { 0.0 };
+            }
+            layer.end(slopes, work.tiles.len(), gradient);
+            match layer.source {
+                Source::Board => {
+                    layer.add_looked_up(slopes, &work.tiles, &mut gradient[layer.filters.clone()])
+                }
+                Source::Image(source) => {
+                    let (image, before) = (&work.images[source], &mut before[source]);
+                    layer.add_convolved(weights, slopes, image, before, work.tiles.len(), gradient);
+                }
+            }
         }
     }
 
-    fn backward_layer(
+    /// The transpose of a full connection.
+    fn disconnect(
         &self,
-        i: usize,
-        layer: &Layer,
+        head: &Head,
         weights: &[f32],
+        slopes: &[f32],
         work: &mut Work,
         gradient: &mut [f32],
     ) {
-        let (before, slopes) = work.slopes.split_at_mut(i);
-        let slopes = &mut slopes[0];
-        // Where ReLU has let nothing through, nothing comes back.
-        for (slope, &number) in slopes.iter_mut().zip(&work.images[i]) {
-            *slope = if number > 0.0 { *slope } else { 0.0 };
+        let channels = self.layers[head.image].outputs;
+        let (row, matrix) = (work.tiles.len() * channels, channels * self.outputs);
+        let slopes = Matrix::new(slopes, self.outputs);
+        let pixels = work.images[head.image].chunks(row).zip(work.slopes[head.image].chunks_mut(row));
+        let matrices = weights[head.matrix.clone()].chunks(matrix);
+        let gradients = gradient[head.matrix.clone()].chunks_mut(matrix);
+        for ((pixel, before), (matrix, gradient)) in pixels.zip(matrices.zip(gradients)) {
+            add_product(Matrix::new(pixel, channels).transposed(), slopes, gradient);
+            add_product(slopes, Matrix::new(matrix, self.outputs).transposed(), before);
         }
-        add_rows(slopes, &mut gradient[layer.bias.clone()]);
-        let Source::Image(source) = layer.source else {
-            return layer.add_looked_up(slopes, &work.tiles, &mut gradient[layer.filters.clone()]);
-        };
-        let pixels = self.layers[source].taps.pixels();
-        let columns = layer.columns(&work.images[source], pixels, &mut work.columns);
-        let slopes = Matrix::new(slopes, layer.outputs);
-        multiply(columns.transposed(), slopes, &mut gradient[layer.filters.clone()], Before::Add);
-        let filters = Matrix::new(&weights[layer.filters.clone()], layer.outputs);
-        multiply(slopes, filters.transposed(), &mut work.columns, Before::Forget);
-        layer.taps.scatter(&work.columns, pixels, layer.inputs, &mut before[source]);
     }
 }
 
 impl Layer {
-    /// What the filters see of images.
-    fn columns<'c>(&self, images: &[f32], pixels: usize, columns: &'c mut Vec<f32>) -> Matrix<'c> {
-        let boards = images.len() / (pixels * self.inputs);
-        let columns = room(columns, boards * self.taps.sources.len() * self.inputs);
-        self.taps.gather(images, pixels, self.inputs, columns);
-        Matrix::new(columns, self.taps.count * self.inputs)
+    /// The bias, or zeros, to which the convolution is added.
+    fn begin(&self, weights: &[f32], boards: usize, image: &mut [f32]) {
+        if self.bias.is_empty() {
+            return image.fill(0.0);
+        }
+        // One bias for all pixels, or one for each.
+        let mut biases = weights[self.bias.clone()].chunks_exact(self.outputs).cycle();
+        for pixel in image.chunks_mut(boards * self.outputs) {
+            if let Some(bias) = biases.next() {
+                pixel.chunks_exact_mut(self.outputs).for_each(|row| row.copy_from_slice(bias));
+            }
+        }
     }
 
-    /// The convolution of boards. Only one channel of each cell is 1, so that no products are needed.
+    /// The transpose of [`begin`](Self::begin).
+    fn end(&self, slopes: &[f32], boards: usize, gradient: &mut [f32]) {
+        let biases = self.bias.len() / self.outputs;
+        for (pixel, slopes) in slopes.chunks(boards * self.outputs).enumerate().filter(|_| biases > 0) {
+            let start = self.bias.start + pixel % biases * self.outputs;
+            add_rows(slopes, &mut gradient[start..][..self.outputs]);
+        }
+    }
+
+    /// Adds the convolution of images.
+    fn convolve(&self, weights: &[f32], before: &[f32], boards: usize, image: &mut [f32]) {
+        for run in &self.taps.runs {
+            let from = &before[run.from * boards * self.inputs..][..run.len * boards * self.inputs];
+            let to = &mut image[run.to * boards * self.outputs..][..run.len * boards * self.outputs];
+            let filter = Matrix::new(&weights[self.filter(run.tap)], self.outputs);
+            add_product(Matrix::new(from, self.inputs), filter, to);
+        }
+    }
+
+    /// im2col: all that the filters see, a row for each pixel and board, so that its product with the filters is the
+    /// convolution.
+    fn gather<'c>(&self, before: &[f32], boards: usize, columns: &'c mut Vec<f32>) -> Matrix<'c> {
+        let row = self.filters.len() / self.outputs;
+        let columns = room(columns, self.taps.pixels * boards * row);
+        columns.fill(0.0);
+        for run in &self.taps.runs {
+            let from = before[run.from * boards * self.inputs..].chunks_exact(self.inputs);
+            let to = columns[run.to * boards * row..].chunks_exact_mut(row);
+            for (from, to) in from.zip(to).take(run.len * boards) {
+                to[run.tap * self.inputs..][..self.inputs].copy_from_slice(from);
+            }
+        }
+        Matrix::new(columns, row)
+    }
+
+    /// The transpose of [`convolve`](Self::convolve): adds to the slopes before it, and to the gradient.
+    fn add_convolved(
+        &self,
+        weights: &[f32],
+        slopes: &[f32],
+        image: &[f32],
+        before: &mut [f32],
+        boards: usize,
+        gradient: &mut [f32],
+    ) {
+        for run in &self.taps.runs {
+            let from = run.from * boards * self.inputs..(run.from + run.len) * boards * self.inputs;
+            let to = &slopes[run.to * boards * self.outputs..][..run.len * boards * self.outputs];
+            let (filter, to) = (self.filter(run.tap), Matrix::new(to, self.outputs));
+            let image = Matrix::new(&image[from.clone()], self.inputs);
+            add_product(image.transposed(), to, &mut gradient[filter.clone()]);
+            let filter = Matrix::new(&weights[filter], self.outputs);
+            add_product(to, filter.transposed(), &mut before[from]);
+        }
+    }
+
+    /// The weights of one cell of the filters.
+    fn filter(&self, tap: usize) -> Range<usize> {
+        let size = self.inputs * self.outputs;
+        self.filters.start + tap * size..self.filters.start + (tap + 1) * size
+    }
+
+    /// Adds the convolution of boards. Only one channel of each cell is 1, so that no products are needed.
     fn look_up(&self, weights: &[f32], boards: &[Tiles], image: &mut [f32]) {
         let filters = &weights[self.filters.clone()];
-        image.fill(0.0);
         self.for_each_tile(boards, |pixel, row| {
             let (sums, filter) = (&mut image[pixel..][..self.outputs], &filters[row..][..self.outputs]);
             sums.iter_mut().zip(filter).for_each(|(sum, weight)| *sum += weight);
@@ -148,25 +234,14 @@ impl Layer {
 
     /// Calls for each tile that a filter covers, with the places of the pixel in the images and of the row in the filters.
     fn for_each_tile(&self, boards: &[Tiles], mut call: impl FnMut(usize, usize)) {
-        for (b, board) in boards.iter().enumerate() {
-            for (i, source) in self.taps.sources.iter().enumerate() {
-                let Some(cell) = *source else { continue };
-                let (pixel, tap) = (i / self.taps.count, i % self.taps.count);
-                let tile = usize::from(board[cell]).min(self.inputs - 1);
-                let row = (tap * self.inputs + tile) * self.outputs;
-                call(b * self.size() + pixel * self.outputs, row);
+        for run in &self.taps.runs {
+            for (to, from) in (run.to..run.to + run.len).zip(run.from..) {
+                for (b, board) in boards.iter().enumerate() {
+                    let tile = usize::from(board[from]).min(self.inputs - 1);
+                    let row = (run.tap * self.inputs + tile) * self.outputs;
+                    call((to * boards.len() + b) * self.outputs, row);
+                }
             }
-        }
-    }
-
-    /// Bias and ReLU.
-    fn activate(&self, weights: &[f32], image: &mut [f32]) {
-        if self.bias.is_empty() {
-            return image.iter_mut().for_each(|number| *number = number.max(0.0));
-        }
-        let bias = &weights[self.bias.clone()];
-        for row in image.chunks_exact_mut(bias.len()) {
-            row.iter_mut().zip(bias).for_each(|(number, bias)| *number = (*number + bias).max(0.0));
         }
     }
 }

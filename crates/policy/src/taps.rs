@@ -1,12 +1,27 @@
 //! Which pixels a convolution looks at.
 
-/// For each pixel of the image that a convolution makes, the pixels of the image before it that its filters cover.
+/// Pixels that follow each other in an image, and those that follow each other under one cell of the filter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Run {
+    /// The cell of the filter.
+    pub(crate) tap: usize,
+    /// The first pixel of the image that the convolution makes.
+    pub(crate) to: usize,
+    /// The first pixel of the image before it.
+    pub(crate) from: usize,
+    /// The number of pixels.
+    pub(crate) len: usize,
+}
+
+/// For each cell of a filter, the pixels that it looks at for each pixel of the image that the convolution makes.
+///
+/// What lies in the padding is left out: zeros add nothing. With images in the order of pixel, board, channel, a run of
+/// pixels is a matrix that needs no copying, whatever the number of boards.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Taps {
-    /// The cells of a filter.
-    pub(crate) count: usize,
-    /// For each pixel, for each cell of the filter, the pixel under it; `None` in the padding.
-    pub(crate) sources: Vec<Option<usize>>,
+    /// The pixels of the image that the convolution makes.
+    pub(crate) pixels: usize,
+    pub(crate) runs: Vec<Run>,
 }
 
 impl Taps {
@@ -14,46 +29,54 @@ impl Taps {
     /// of the image is kept, or without.
     pub(crate) fn new(image: (usize, usize), filter: (usize, usize), padded: bool) -> Self {
         let size = if padded { image } else { (image.0 + 1 - filter.0, image.1 + 1 - filter.1) };
-        let mut sources = Vec::new();
-        for (row, column) in (0..size.0).flat_map(|row| (0..size.1).map(move |column| (row, column))) {
+        let mut runs: Vec<Run> = Vec::new();
+        for tap in 0..filter.0 * filter.1 {
+            let (down, right) = (tap / filter.1, tap % filter.1);
+            for to in 0..size.0 * size.1 {
+                let (y, x) = (to / size.1 + down, to % size.1 + right);
+                if y >= image.0 || x >= image.1 {
+                    continue;
+                }
+                let from = y * image.1 + x;
+                match runs.last_mut() {
+                    Some(run) if run.tap == tap && (run.to + run.len, run.from + run.len) == (to, from) => {
+                        run.len += 1;
+                    }
+                    _ => runs.push(Run { tap, to, from, len: 1 }),
+                }
+            }
+        }
+        Taps { pixels: size.0 * size.1, runs }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_the_pixels_of_the_definition() {
+        for (image, filter, padded) in
+            [((4, 4), (2, 2), true), ((4, 4), (1, 2), false), ((3, 4), (2, 1), false), ((2, 3), (2, 2), true)]
+        {
+            let taps = Taps::new(image, filter, padded);
+            let found =
+                taps.runs.iter().flat_map(|run| (0..run.len).map(|i| (run.tap, run.to + i, run.from + i)));
+            let size = if padded { image } else { (image.0 + 1 - filter.0, image.1 + 1 - filter.1) };
+            let mut expected = Vec::new();
             for (down, right) in (0..filter.0).flat_map(|down| (0..filter.1).map(move |right| (down, right)))
             {
-                let (y, x) = (row + down, column + right);
-                sources.push((y < image.0 && x < image.1).then_some(y * image.1 + x));
-            }
-        }
-        Taps { count: filter.0 * filter.1, sources }
-    }
-
-    /// The pixels of the image that the convolution makes.
-    pub(crate) fn pixels(&self) -> usize {
-        self.sources.len() / self.count
-    }
-
-    /// im2col: all that the filters see, a row for each pixel of each image. `from` has `pixels` pixels of `channels`
-    /// numbers for each image.
-    pub(crate) fn gather(&self, from: &[f32], pixels: usize, channels: usize, columns: &mut [f32]) {
-        let row = self.sources.len() * channels;
-        for (image, rows) in from.chunks_exact(pixels * channels).zip(columns.chunks_exact_mut(row)) {
-            for (source, cell) in self.sources.iter().zip(rows.chunks_exact_mut(channels)) {
-                match *source {
-                    Some(pixel) => cell.copy_from_slice(&image[pixel * channels..][..channels]),
-                    None => cell.fill(0.0),
+                for (row, column) in (0..size.0).flat_map(|row| (0..size.1).map(move |column| (row, column)))
+                {
+                    if row + down < image.0 && column + right < image.1 {
+                        let from = (row + down) * image.1 + column + right;
+                        expected.push((down * filter.1 + right, row * size.1 + column, from));
+                    }
                 }
             }
+            assert_eq!(taps.pixels, size.0 * size.1);
+            assert!(found.eq(expected), "{image:?} {filter:?}");
         }
-    }
-
-    /// The transpose of [`gather`](Self::gather): adds what stands in the rows to the pixels that it came from.
-    pub(crate) fn scatter(&self, columns: &[f32], pixels: usize, channels: usize, to: &mut [f32]) {
-        let row = self.sources.len() * channels;
-        for (image, rows) in to.chunks_exact_mut(pixels * channels).zip(columns.chunks_exact(row)) {
-            for (source, cell) in self.sources.iter().zip(rows.chunks_exact(channels)) {
-                if let Some(pixel) = *source {
-                    let target = &mut image[pixel * channels..][..channels];
-                    target.iter_mut().zip(cell).for_each(|(sum, slope)| *sum += slope);
-                }
-            }
-        }
+        assert_eq!(Taps::new((4, 4), (2, 2), true).runs.len(), 1 + 4 + 1 + 3);
     }
 }
