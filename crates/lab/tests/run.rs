@@ -156,3 +156,16 @@ fn evaluation_stops_when_told_and_numbers_its_games() {
     let many = Games { count: 100_000_000, ..games };
     assert_eq!(evaluate(&network, many, 2, |_| false), None);
 }
+
+#[test]
+fn a_run_that_diverges_says_so_and_writes_no_model() {
+    let place = tempfile::tempdir().expect("a directory");
+    let directory = Directory::new(place.path().join("run"));
+    let text = "network.tuples = '42-33-4-22-3'\nnetwork.tile_values = 12\nparallel.threads = 1\n\
+                budget.actions = 20_000_000\nevaluation.every = 0\n\
+                learning = { step_size = 'fixed', alpha = 1.0, lambda = 0.5 }";
+    let run = Run::start(directory.clone(), recipe(text)).expect("a run");
+    let error = run.train(&AtomicBool::new(false), &mut ()).err().expect("an error");
+    assert!(matches!(error, RunError::Diverged(actions) if actions < 20_000_000), "{error}");
+    assert!(!directory.model().exists() && !directory.checkpoint().exists());
+}

@@ -25,6 +25,9 @@ pub enum RunError {
     /// A run that ended after a number of games was told to play more.
     #[error("a run that has played all {0} games of its budget cannot play more")]
     Extended(u64),
+    /// The weights are no numbers any more.
+    #[error("learning has diverged within {0} actions: the weights are no longer finite numbers")]
+    Diverged(u64),
     /// The checkpoint is not one of this run.
     #[error("{}: the checkpoint cannot be used: {problem}", path.display())]
     Checkpoint {

@@ -57,9 +57,12 @@ impl Session<'_> {
         while !trainer.is_done() && !self.stop.load(Relaxed) {
             trainer.run(|progress, finished| {
                 self.recorder.note(progress, finished, self.observer);
-                let interrupted = self.evaluation_due(progress) || self.checkpoint_due();
+                let interrupted = self.evaluation_due(progress) || self.checkpoint_due() || self.diverged();
                 !interrupted && !self.stop.load(Relaxed)
             });
+            if self.diverged() {
+                return Err(RunError::Diverged(trainer.progress().actions));
+            }
             if trainer.is_done() || self.stop.load(Relaxed) {
                 break;
             }
@@ -114,6 +117,12 @@ impl Session<'_> {
             let line = EvalLine { actions: progress.actions, episodes: progress.episodes, report };
             self.recorder.add_evaluation(line, self.observer);
         }
+    }
+
+    /// Whether the weights are no longer finite. The first one, that of empty cells, takes part in every game, and what is
+    /// not finite spreads to it at once.
+    fn diverged(&self) -> bool {
+        self.run.network.table(0).next().is_some_and(|weight| !weight.is_finite())
     }
 
     fn checkpoint_due(&self) -> bool {

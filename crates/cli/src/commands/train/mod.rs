@@ -274,6 +274,10 @@ pub(super) fn failure(error: RunError) -> Failure {
             error,
             "only budget, evaluation, checkpoint and log may change; `--out DIR` begins another run",
         ),
+        RunError::Diverged(_) => Failure::input(
+            error,
+            "choose a smaller learning.alpha or learning.lambda; the last checkpoint, if there is one, is as it was",
+        ),
         RunError::Extended(_) => Failure::input(error, "begin another run, with the larger budget"),
         RunError::Recipe(RecipeError::NotFound { .. } | RecipeError::Table { .. }) => {
             Failure::input(error, "`afterstate train --list` shows the recipes")
