@@ -165,7 +165,7 @@ fn a_run_that_diverges_says_so_and_writes_no_model() {
                 budget.actions = 20_000_000\nevaluation.every = 0\n\
                 learning = { step_size = 'fixed', alpha = 1.0, lambda = 0.5 }";
     let run = Run::start(directory.clone(), recipe(text)).expect("a run");
-    let error = run.train(&AtomicBool::new(false), &mut ()).err().expect("an error");
+    let error = run.train(&AtomicBool::new(false), &mut ()).expect_err("an error");
     assert!(matches!(error, RunError::Diverged(actions) if actions < 20_000_000), "{error}");
     assert!(!directory.model().exists() && !directory.checkpoint().exists());
 }
