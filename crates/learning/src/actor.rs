@@ -57,6 +57,16 @@ impl<const N: usize> Actor<N> {
         self.game.restart_at(game, rng, state);
     }
 
+    /// Finds the weights of the present state's moves.
+    ///
+    /// # Safety
+    /// Inside a kernel only.
+    #[inline(always)]
+    pub(crate) unsafe fn look_up<I: Isa>(&mut self, view: &View<'_>) {
+        // SAFETY: inside a kernel, as the caller.
+        unsafe { self.game.look_up::<I>(view) };
+    }
+
     /// Evaluates the moves of the present state.
     ///
     /// # Safety

@@ -20,8 +20,8 @@ use crate::{
     trainer::ThreadState,
 };
 
-/// Games that are played together in one thread.
-const ACTORS_PER_THREAD: usize = 4;
+/// Games that take turns in one thread: the weights of one are under way while the other has its turn.
+const ACTORS_PER_THREAD: usize = 2;
 
 /// Moves between two looks at the budget and the stop sign: some milliseconds.
 const CHUNK: u64 = 1 << 15;
@@ -315,37 +315,42 @@ impl<const N: usize, T: Target, S: StepSize> Kernel for Chunk<'_, N, T, S> {
         let settings = shared.settings;
         let explores = settings.policy != EpsilonGreedy::GREEDY;
         let mut numbers = Numbered::new(shared.next_game, settings.budget);
-        // Each step is taken by all games before the next one: neighbouring instructions then belong
-        // to independent games, and the processor works on several of them at once.
+        // The weights of a game's next moves are asked for as soon as its state is known, and needed when its
+        // turn comes again: they are under way while the other games have theirs.
+        // SAFETY: inside a kernel.
+        thread.actors.iter_mut().for_each(|game| unsafe { game.look_up::<I>(&learner.view) });
         while news.actions < until {
             let playing = thread.actors.iter().filter(|actor| actor.playing).count();
             let round = playing.min((until - news.actions) as usize);
             if round == 0 {
                 break;
             }
-            // SAFETY: inside a kernel.
-            unsafe {
-                let games = &mut thread.actors[..round];
-                games.iter_mut().for_each(|game| game.evaluate::<I>(&learner.view, &settings.rules));
-                if explores {
-                    games.iter_mut().for_each(|game| game.explore(&settings.policy));
-                }
-                games.iter_mut().for_each(|game| game.learn::<I, T, S>(&target, learner));
-                games.iter_mut().for_each(|game| game.advance(&settings.rules));
-                if starts.watches() {
-                    games.iter_mut().for_each(|game| game.watch(starts));
-                }
-                for game in games.iter_mut().filter(|game| game.is_over()) {
-                    let rules = &settings.rules;
-                    news.episodes += 1;
-                    news.finished.extend(game.finish::<I, T, S>(
-                        rules,
-                        settings.seed,
-                        &target,
-                        learner,
-                        starts,
-                        &mut numbers,
-                    ));
+            for game in &mut thread.actors[..round] {
+                // SAFETY: inside a kernel.
+                unsafe {
+                    game.evaluate::<I>(&learner.view, &settings.rules);
+                    if explores {
+                        game.explore(&settings.policy);
+                    }
+                    game.learn::<I, T, S>(&target, learner);
+                    game.advance(&settings.rules);
+                    if starts.watches() {
+                        game.watch(starts);
+                    }
+                    if game.is_over() {
+                        news.episodes += 1;
+                        let rules = &settings.rules;
+                        let finished = game.finish::<I, T, S>(
+                            rules,
+                            settings.seed,
+                            &target,
+                            learner,
+                            starts,
+                            &mut numbers,
+                        );
+                        news.finished.extend(finished);
+                    }
+                    game.look_up::<I>(&learner.view);
                 }
             }
             news.actions += round as u64;

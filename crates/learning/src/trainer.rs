@@ -2,8 +2,8 @@
 //!
 //! Lock-free optimistic parallelism (jaskowski-2016, V.A.3): the threads read and write the same
 //! weights; two of them rarely touch one weight at the same time, and when they do, one small step
-//! is lost. In each thread a few games are played together, in step, so that the processor works on
-//! one while it waits for the memory of another.
+//! is lost. In each thread two games take turns, so that the processor works on
+//! one while it waits for the memory of the other.
 //!
 //! With one thread training is a function of the settings and the seed, bit for bit.
 

@@ -1,7 +1,7 @@
 //! Q-learning, TD-afterstate and TD-state with ε-greedy self-play against the papers' algorithms, written naively:
 //! ramesh-2018, Figs. 4–7, and Szubert and Jaśkowski 2014. The same weights, bit for bit.
 //!
-//! Three things are the trainer's: the order in which weights are added, that a thread plays four games in step,
+//! Three things are the trainer's: the order in which weights are added, that in a thread two games take turns,
 //! and that a move is chosen before the value of the last one is updated.
 
 mod common;
@@ -39,26 +39,22 @@ struct Episode {
 }
 
 impl Naive {
-    /// Fig. 4, for four games in step.
+    /// Fig. 4, for two games that take turns.
     fn run(&mut self, games: u64) {
         let start = |settings: &Settings, game| {
             let mut rng = game_rng(settings.seed, game);
             let state = settings.rules.initial_state(&mut rng);
             Episode { rng, state, last: None, reward: 0.0 }
         };
-        let mut episodes: Vec<_> = (0..4).map(|game| start(&self.settings, game)).collect();
-        let mut next = 4;
+        let mut episodes: Vec<_> = (0..2).map(|game| start(&self.settings, game)).collect();
+        let mut next = 2;
         while !episodes.is_empty() {
-            let choices: Vec<_> = episodes.iter_mut().map(|episode| self.choose(episode)).collect();
-            for (episode, choice) in episodes.iter_mut().zip(&choices) {
-                self.learn(episode, choice);
-            }
-            for (episode, &(made, ..)) in episodes.iter_mut().zip(&choices) {
-                let slide = episode.state.slide(made).expect("a legal move");
+            episodes.retain_mut(|episode| {
+                let choice = self.choose(episode);
+                self.learn(episode, &choice);
+                let slide = episode.state.slide(choice.0).expect("a legal move");
                 episode.reward = slide.reward as f32;
                 episode.state = slide.afterstate.spawn(&self.settings.rules, &mut episode.rng);
-            }
-            episodes.retain_mut(|episode| {
                 if !episode.state.is_terminal() {
                     return true;
                 }
@@ -196,7 +192,7 @@ fn methods_that_are_the_same_for_every_kind_of_values() {
     }
 }
 
-/// Trains up to each of these numbers of moves (whole rounds of the four games), every time in a new trainer; what lives on passes through text.
+/// Trains up to each of these numbers of moves (whole rounds of the two games), every time in a new trainer; what lives on passes through text.
 fn in_pieces(spec: &NetworkSpec, settings: &Settings, ends: &[u64]) -> Vec<Vec<f32>> {
     let network = Network::new(spec.clone()).expect("a small network");
     let mut before: Option<String> = None;
@@ -276,7 +272,10 @@ fn score(network: &Network, game: u64) -> u64 {
             let mut game = GreedyGame::<3>::new(self.0, &rules, 3, self.1);
             while !game.is_over() {
                 // SAFETY: inside a kernel.
-                unsafe { game.evaluate::<I>(&view, &rules) };
+                unsafe {
+                    game.look_up::<I>(&view);
+                    game.evaluate::<I>(&view, &rules);
+                }
                 game.decide();
                 game.advance(&rules);
             }

@@ -72,7 +72,7 @@ impl Layout {
         let mut tables: Vec<Table> = (0..spec.tables_per_set()).map(single).collect();
         let mut second_of = vec![None; tables.len()];
         for Pair { first, second, symmetry } in pairs(spec) {
-            let orders = shared_last(&tuples[first], &tuples[second].image(symmetry, spec.side));
+            let orders = shared_last(&tuples[first], &tuples[second].image(symmetry, spec.side), spec.side);
             for (first, second) in (0..ranges).map(|range| (first * ranges + range, second * ranges + range))
             {
                 (tables[first].order, tables[second].order) = orders.clone();
@@ -226,19 +226,23 @@ fn closest(free: &[usize], spec: &NetworkSpec) -> Option<Pair> {
     best.map(|(_, pair)| pair)
 }
 
-/// The orders of two tuples' cells in which the shared ones come last, in the same order.
-fn shared_last(a: &Tuple, b: &Tuple) -> (Vec<usize>, Vec<usize>) {
-    let index_in = |tuple: &Tuple, cell: &u8| tuple.cells().iter().position(|other| other == cell);
+/// The orders of two tuples' cells in which the shared ones come last, in the same order: those next to the cells
+/// that are not shared come first. A tile that moves mostly moves between neighbours, so that the weights of a game's
+/// next boards are then often in the same page.
+fn shared_last(a: &Tuple, b: &Tuple, side: usize) -> (Vec<usize>, Vec<usize>) {
     let own = |tuple: &Tuple, other: &Tuple| -> Vec<usize> {
         (0..tuple.len()).filter(|&i| !other.cells().contains(&tuple.cells()[i])).collect()
     };
     let (mut first, mut second) = (own(a, b), own(b, a));
-    for (i, cell) in a.cells().iter().enumerate() {
-        if let Some(j) = index_in(b, cell) {
-            first.push(i);
-            second.push(j);
-        }
-    }
+    let own_cells: Vec<u8> =
+        first.iter().map(|&i| a.cells()[i]).chain(second.iter().map(|&i| b.cells()[i])).collect();
+    let (row, column) = (|cell: u8| cell as usize / side, |cell: u8| cell as usize % side);
+    let distance = |x: u8, y: u8| row(x).abs_diff(row(y)) + column(x).abs_diff(column(y));
+    let mut shared: Vec<u8> = a.cells().iter().copied().filter(|cell| b.cells().contains(cell)).collect();
+    shared.sort_by_key(|&cell| own_cells.iter().map(|&own| distance(own, cell)).sum::<usize>());
+    let index_in = |tuple: &Tuple, cell: u8| tuple.cells().iter().position(|&other| other == cell);
+    first.extend(shared.iter().filter_map(|&cell| index_in(a, cell)));
+    second.extend(shared.iter().filter_map(|&cell| index_in(b, cell)));
     (first, second)
 }
 

@@ -6,9 +6,13 @@ use afterstate_game::Afterstate;
 
 use crate::{
     Encoding, Isa, Kernel, Layout, Level, Lookup, Mapped, MemoryError, NetworkSpec, Positions, SpecError,
-    Stages, TableId, dispatch, memory,
+    Stages, TableId, dispatch, memory, prefetch,
     weight_promotion::{self, Promotion, Source},
 };
+
+/// A set of tables with more weights does not fit into a core's own caches: weights are asked for before they are
+/// needed. In smaller ones that would take longer than they do.
+const LARGE: u64 = 1 << 20;
 
 /// The weights, as f32 bits in relaxed atomics: threads share them without locks.
 pub type Weights = Mapped<AtomicU32>;
@@ -132,6 +136,7 @@ impl Network {
             initial: &self.initial,
             promotion: Promotion::Read,
             promoted_from: if self.spec.promotion { self.spec.values.sets() } else { usize::MAX },
+            is_large: self.layout.len() > LARGE,
         }
     }
 
@@ -184,6 +189,8 @@ pub struct View<'a> {
     promotion: Promotion,
     /// The first set whose weights are promoted.
     promoted_from: usize,
+    /// Whether the weights of a set are too many for a core's own caches.
+    is_large: bool,
 }
 
 impl<'a> View<'a> {
@@ -220,6 +227,26 @@ impl<'a> View<'a> {
         let set = self.set_of(board);
         // SAFETY: as the caller.
         Found { set, value: unsafe { self.find_in::<I>(set, board, positions) } }
+    }
+
+    /// The positions of a board's weights, lookup by lookup, and their set of tables; the weights are asked for.
+    ///
+    /// # Safety
+    /// The instruction set must be there (see [`Kernel`]).
+    #[inline(always)]
+    pub unsafe fn look_up<I: Isa>(&self, board: &[u8; 16], positions: &mut [Positions]) -> usize {
+        let set = self.set_of(board);
+        let weights = self.weights.as_ptr().wrapping_add(self.start(set));
+        for (lookup, positions) in self.lookups.iter().zip(positions) {
+            // SAFETY: as the caller.
+            *positions = unsafe { I::positions(board, self.encoding, lookup) };
+            if self.is_large {
+                // Lanes that are not in use ask for weights that nobody needs, which does no harm.
+                let weights = weights.wrapping_offset(lookup.base());
+                positions.0.iter().for_each(|&position| prefetch(weights.wrapping_offset(position as isize)));
+            }
+        }
+        set
     }
 
     /// The positions of a board's weights and their sum in a set of tables, which must be one of its stage.

@@ -14,8 +14,8 @@ use afterstate_network::{GreedyGame, Isa, Kernel, Level, Network, dispatch};
 use super::Games;
 use crate::stats::GameResult;
 
-/// Games that are played together in one thread.
-const GAMES_PER_THREAD: usize = 4;
+/// Games that take turns in one thread.
+const GAMES_PER_THREAD: usize = 2;
 
 /// Moves between two reports of a thread: some milliseconds.
 const CHUNK: u64 = 1 << 15;
@@ -114,26 +114,26 @@ impl<const N: usize> Kernel for Chunk<'_, N> {
         let view = network.view();
         let mut finished = Vec::new();
         let mut moves = 0;
+        // SAFETY: inside a kernel.
+        playing.iter_mut().for_each(|game| unsafe { game.look_up::<I>(&view) });
         while moves < CHUNK && !playing.is_empty() {
-            // Each step by all games before the next one, as in training.
-            // SAFETY: inside a kernel.
-            playing.iter_mut().for_each(|game| unsafe { game.evaluate::<I>(&view, &rules) });
-            playing.iter_mut().for_each(|game| {
+            // The games take turns, as in training.
+            for game in playing.iter_mut() {
+                // SAFETY: inside a kernel.
+                unsafe { game.evaluate::<I>(&view, &rules) };
                 game.decide();
                 game.advance(&rules);
-            });
-            moves += playing.len() as u64;
-            if playing.iter().any(GreedyGame::is_over) {
-                playing.retain_mut(|game| {
-                    if game.is_over() {
-                        finished.push(game.finished().into());
-                        let next = shared.next_number();
-                        next.inspect(|&number| game.restart(&rules, seed, number)).is_some()
-                    } else {
-                        true
+                if game.is_over() {
+                    finished.push(game.finished().into());
+                    if let Some(number) = shared.next_number() {
+                        game.restart(&rules, seed, number);
                     }
-                });
+                }
+                // SAFETY: inside a kernel.
+                unsafe { game.look_up::<I>(&view) };
             }
+            moves += playing.len() as u64;
+            playing.retain(|game| !game.is_over());
         }
         finished
     }

@@ -4,7 +4,7 @@
 //! So is Algorithm 5, and the other starts.
 //!
 //! Two things are the trainer's, so that the results can be compared bit for bit: the order in which the
-//! weights of a value are added ([`Naive::value`]), and that a thread plays four games in step.
+//! weights of a value are added ([`Naive::value`]), and that in a thread two games take turns.
 
 mod starts;
 
@@ -21,8 +21,8 @@ use starts::Carousel;
 /// A weight: the number of its table, counted stage by stage, and its index by Eq. 3.
 pub(crate) type Feature = (usize, u64);
 
-/// The games that a thread plays together.
-const GAMES: usize = 4;
+/// The games that take turns in a thread.
+const GAMES: usize = 2;
 
 /// A learner of the plainest kind.
 pub(crate) struct Naive<const N: usize> {
@@ -89,33 +89,31 @@ impl<const N: usize> Naive<N> {
             if round == 0 {
                 break;
             }
-            self.step_all(&mut episodes[..round]);
+            episodes[..round].iter_mut().for_each(|episode| self.step(episode));
             self.actions += round as u64;
-            episodes.retain_mut(|episode| !episode.state.is_terminal() || self.restart(episode));
+            episodes.retain(|episode| !episode.state.is_terminal());
         }
     }
 
-    /// One move in each episode: all choose, all learn, all go on.
-    fn step_all(&mut self, episodes: &mut [Episode<N>]) {
-        let choices: Vec<_> = episodes.iter_mut().map(|episode| self.choose(episode.state)).collect();
-        for (episode, &(afterstate, reward, value)) in episodes.iter_mut().zip(&choices) {
-            episode.rewards.push(reward);
-            if !episode.afterstates.is_empty() {
-                self.learn(episode, reward + value);
-            }
-            episode.afterstates.push(afterstate);
+    /// One move; and where it ends the episode, what is learned from that, and the next episode, if there is one.
+    fn step(&mut self, episode: &mut Episode<N>) {
+        let (afterstate, reward, value) = self.choose(episode.state);
+        episode.rewards.push(reward);
+        if !episode.afterstates.is_empty() {
+            self.learn(episode, reward + value);
         }
-        for (episode, (afterstate, _, _)) in episodes.iter_mut().zip(choices) {
-            let before = episode.state;
-            episode.state = afterstate.spawn(&self.settings.rules, &mut episode.rng);
-            if !episode.state.is_terminal() {
-                episode.states.push(episode.state);
-                self.keep(before, episode.state);
-            }
-        }
-        for episode in episodes.iter_mut().filter(|episode| episode.state.is_terminal()) {
+        episode.afterstates.push(afterstate);
+        let before = episode.state;
+        episode.state = afterstate.spawn(&self.settings.rules, &mut episode.rng);
+        if episode.state.is_terminal() {
             self.finish(episode);
             self.finished += 1;
+            if let Some(next) = self.episode(Some(episode)) {
+                *episode = next;
+            }
+        } else {
+            episode.states.push(episode.state);
+            self.keep(before, episode.state);
         }
     }
 
@@ -131,10 +129,6 @@ impl<const N: usize> Naive<N> {
         self.starts.push((start.is_none(), state));
         let (afterstates, rewards, deltas) = Default::default();
         Some(Episode { rng, state, states: vec![state], restarts, afterstates, rewards, deltas })
-    }
-
-    fn restart(&mut self, episode: &mut Episode<N>) -> bool {
-        self.episode(Some(episode)).map(|next| *episode = next).is_some()
     }
 
     /// Algorithm 1, line 10: the afterstate, its reward and its value; the first one of equals.

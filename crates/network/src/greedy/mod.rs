@@ -1,18 +1,15 @@
 //! A game played greedily by a network, argmax over r + V(s'): the step that self-play, evaluation
 //! and play have in common. Networks of states and of actions are played by their own values.
 //!
-//! The afterstates are evaluated as soon as the state is known, and the values used when the game's
-//! turn comes again. Whoever interleaves a few games has the loads of one under way while the others
-//! compute.
+//! The weights of the afterstates are looked up as soon as the state is known, and added when the game's turn comes.
+//! Whoever lets two games take turns has the weights of one under way while the other computes.
 
 mod actions;
 mod states;
 
 use afterstate_game::{GameRng, Move, Moves, Rules, Slides, State, game_rng};
 
-use crate::{
-    Features, Found, Isa, Kernel, Level, Network, Positions, Values, View, simd::dispatch_unchecked,
-};
+use crate::{Features, Isa, Kernel, Level, Network, Positions, Values, View, simd::dispatch_unchecked};
 
 /// What a move reaches and what learning makes of it: what came before moves towards `reward + value`, and then
 /// it is the turn of `features`.
@@ -158,7 +155,7 @@ impl<const N: usize> GreedyGame<N> {
         if self.kind == Values::Afterstates { 0.0 } else { self.earned as f32 }
     }
 
-    /// Evaluates the moves. To be called once for each new state, before [`Self::decide`].
+    /// Evaluates the moves. To be called after [`Self::look_up`], before [`Self::decide`].
     ///
     /// # Safety
     /// Inside a kernel only.
@@ -200,6 +197,28 @@ impl<const N: usize> GreedyGame<N> {
         unsafe { dispatch_unchecked(level, Evaluate(self, view, rules)) };
     }
 
+    /// Finds the weights of the afterstates and asks for them, so that they are there when the game's turn comes. To
+    /// be called once for each new state, before [`Self::evaluate`].
+    ///
+    /// # Safety
+    /// Inside a kernel only.
+    #[inline(always)]
+    pub unsafe fn look_up<I: Isa>(&mut self, view: &View<'_>) {
+        if self.kind != Values::Afterstates {
+            return;
+        }
+        let lookups = view.lookups.len();
+        let mut legal = self.slides.legal.mask();
+        while legal != 0 {
+            let a = legal.trailing_zeros() as usize & 3;
+            legal &= legal - 1;
+            let positions = &mut self.positions[a * lookups..][..lookups];
+            let board = self.slides.afterstates[a].board().bytes();
+            // SAFETY: inside a kernel; the positions are this view's.
+            self.sets[a] = unsafe { view.look_up::<I>(&board, positions) };
+        }
+    }
+
     #[inline(always)]
     unsafe fn evaluate_afterstates<I: Isa>(&mut self, view: &View<'_>) {
         let lookups = view.lookups.len();
@@ -208,12 +227,11 @@ impl<const N: usize> GreedyGame<N> {
         while legal != 0 {
             let a = legal.trailing_zeros() as usize & 3;
             legal &= legal - 1;
-            let positions = &mut self.positions[a * lookups..][..lookups];
-            let board = self.slides.afterstates[a].board().bytes();
+            let features =
+                Features { set: self.sets[a], positions: &self.positions[a * lookups..][..lookups] };
             // SAFETY: inside a kernel; the positions are this view's.
-            let Found { set, value } = unsafe { view.find::<I>(&board, positions) };
-            (self.sets[a], self.values[a]) = (set, value);
-            self.returns[a] = self.slides.rewards[a] as f32 + value;
+            self.values[a] = unsafe { view.sum::<I>(features) };
+            self.returns[a] = self.slides.rewards[a] as f32 + self.values[a];
         }
     }
 

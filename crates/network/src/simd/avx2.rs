@@ -96,7 +96,8 @@ impl Isa for Avx2 {
             let index = positions.0.as_ptr().cast::<__m256i>();
             let (low, high) = (_mm256_load_si256(index), _mm256_load_si256(index.add(1)));
             if lanes == 0xffff {
-                return [_mm256_i32gather_ps::<4>(base, low), _mm256_i32gather_ps::<4>(base, high)];
+                let first = positions.0.as_ptr();
+                return [load_eight(base, first), load_eight(base, first.add(8))];
             }
             let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
             let wanted = _mm256_and_si256(_mm256_set1_epi32(lanes.into()), bits);
@@ -128,6 +129,19 @@ impl Isa for Avx2 {
     unsafe fn total([low, high]: Self::Sums) -> f32 {
         // SAFETY: AVX2 is there.
         unsafe { total(_mm256_add_ps(low, high)) }
+    }
+}
+
+/// The weights at eight positions, by eight loads: the gathers of many processors take longer.
+///
+/// # Safety
+/// AVX must be there, and the weights.
+#[inline(always)]
+unsafe fn load_eight(weights: *const f32, index: *const i32) -> __m256 {
+    // SAFETY: as the caller.
+    unsafe {
+        let at = |lane: usize| *weights.wrapping_offset(*index.add(lane) as isize);
+        _mm256_setr_ps(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7))
     }
 }
 
