@@ -5,8 +5,8 @@ use std::{
     time::Instant,
 };
 
-use afterstate_game::{Afterstate, Rules};
-use afterstate_network::Isa;
+use afterstate_game::{Afterstate, Rules, SpawnSlides};
+use afterstate_network::{Batch, Isa};
 
 use crate::{ValueFunction, node::Node, table::Table};
 
@@ -32,6 +32,9 @@ pub(crate) struct Tree<const N: usize> {
     /// The chance nodes from the root of the search to the present one.
     nodes: Vec<Node<N>>,
     table: Option<Table>,
+    /// Room to work in.
+    slides: SpawnSlides<N>,
+    batch: Batch,
     /// The number of afterstates evaluated so far.
     pub(crate) evaluated: u64,
     expanded: u64,
@@ -40,7 +43,14 @@ pub(crate) struct Tree<const N: usize> {
 impl<const N: usize> Tree<N> {
     /// With a table of 2^bits entries, or without any.
     pub(crate) fn new(table_bits: Option<u32>) -> Self {
-        Tree { nodes: Vec::new(), table: table_bits.map(Table::new), evaluated: 0, expanded: 0 }
+        Tree {
+            nodes: Vec::new(),
+            table: table_bits.map(Table::new),
+            slides: SpawnSlides::default(),
+            batch: Batch::default(),
+            evaluated: 0,
+            expanded: 0,
+        }
     }
 
     /// Forgets all values.
@@ -77,7 +87,7 @@ impl<const N: usize> Tree<N> {
         if let Some(value) = self.known(root, layers, conditions) {
             return Some(value);
         }
-        self.nodes[0].expand(root, probability);
+        self.nodes[0].expand(&mut self.slides, root, probability);
         let mut top = 0;
         loop {
             let layers = layers - top as u32;
@@ -88,7 +98,7 @@ impl<const N: usize> Tree<N> {
                     return None;
                 }
                 top += 1;
-                self.nodes[top].expand(child, probability);
+                self.nodes[top].expand(&mut self.slides, child, probability);
                 continue;
             }
             let node = &self.nodes[top];
@@ -121,7 +131,7 @@ impl<const N: usize> Tree<N> {
             let node = &mut self.nodes[top];
             self.evaluated += node.len as u64;
             // SAFETY: inside a kernel.
-            unsafe { node.evaluate::<I>(values) };
+            unsafe { node.evaluate::<I>(values, &mut self.batch) };
             return None;
         }
         while let Some((child, probability)) = self.nodes[top].next_child(&conditions.rules) {
