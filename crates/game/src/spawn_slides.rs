@@ -27,29 +27,29 @@ impl<const N: usize> SpawnSlides<N> {
     /// empty it says nothing.
     #[inline(always)]
     pub fn illegal(&self, tile: usize) -> u64 {
-        self.0.illegal_bits[tile & 1]
+        self.0.illegal_bits[tile % 2]
     }
 
     /// The same as bytes, 0xff where nothing moves, for the slides `16·number` to `16·number + 15`.
     #[inline(always)]
     pub fn illegal_bytes(&self, tile: usize, number: usize) -> [u8; 16] {
-        self.0.illegal[tile & 1][number & 3]
+        self.0.illegal[tile % 2][number % 4]
     }
 
     /// What a slide earns.
     #[inline(always)]
     pub fn reward(&self, tile: usize, slide: usize) -> f32 {
-        self.0.rewards[tile & 1][slide / 32 & 1][slide % 16]
+        self.0.rewards[tile % 2][slide / 32 % 2][slide % 16]
     }
 
     /// What a slide leaves.
     #[inline(always)]
     pub fn afterstate(&self, tile: usize, slide: usize) -> Afterstate<N> {
-        let (number, cell) = (slide / 16 & 3, slide % 16);
+        let (number, cell) = (slide / 16 % 4, slide % 16);
         Afterstate::new(Board(slide::with_line(
             self.0.slid[number],
             cell / 4,
-            self.0.lines[tile & 1][number][cell],
+            self.0.lines[tile % 2][number][cell],
             number / 2 == 1,
         )))
     }

@@ -30,13 +30,13 @@ pub(crate) struct Node<const N: usize> {
     /// The number of children after a 2.
     twos: usize,
     /// The number of children.
-    pub(crate) len: usize,
+    len: usize,
     /// The child whose value is needed next.
     next: usize,
     /// The afterstate.
     pub(crate) afterstate: Afterstate<N>,
-    /// The probability of getting here from the root.
-    probability: f64,
+    /// The probabilities, from the root on, of a 2 in one of the cells and of a 4.
+    child_probabilities: [f64; 2],
 }
 
 impl<const N: usize> Node<N> {
@@ -51,7 +51,7 @@ impl<const N: usize> Node<N> {
             len: 0,
             next: 0,
             afterstate: Afterstate::new(Board::EMPTY),
-            probability: 1.0,
+            child_probabilities: [1.0; 2],
         }
     }
 
@@ -62,13 +62,16 @@ impl<const N: usize> Node<N> {
         slides: &mut SpawnSlides<N>,
         afterstate: Afterstate<N>,
         probability: f64,
+        rules: &Rules,
     ) {
         slides.find(afterstate);
         let runs = slides.empty().map(Runs::new);
         let empty = afterstate.board().empty_cells();
         (self.empty, self.cells) = (empty.mask(), empty.count() as usize);
         (self.len, self.next) = (0, 0);
-        (self.afterstate, self.probability) = (afterstate, probability);
+        self.afterstate = afterstate;
+        self.child_probabilities =
+            [1.0 - rules.four, rules.four].map(|tile| probability * tile / self.cells as f64);
         self.expand_tile(slides, &runs, 0);
         self.twos = self.len;
         self.expand_tile(slides, &runs, 1);
@@ -99,32 +102,82 @@ impl<const N: usize> Node<N> {
         }
     }
 
+    /// Takes afterstates for children that no tile comes before.
+    #[inline(always)]
+    pub(crate) fn hold(&mut self, afterstates: &[Afterstate<N>], probability: f64) {
+        for (child, &afterstate) in afterstates.iter().enumerate().take(CHILDREN) {
+            (self.children[child], self.returns[child]) = (afterstate, 0.0);
+        }
+        (self.len, self.next) = (afterstates.len().min(CHILDREN), 0);
+        self.child_probabilities = [probability; 2];
+    }
+
+    /// The number of children.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The return of each child.
+    #[inline(always)]
+    pub(crate) fn returns(&self) -> &[f32] {
+        &self.returns
+    }
+
     /// A child, and the probability of getting to one of the states that it follows.
     #[inline(always)]
-    pub(crate) fn child(&self, child: usize, rules: &Rules) -> (Afterstate<N>, f64) {
-        let tile = if child < self.twos { 1.0 - rules.four } else { rules.four };
-        (self.children[child % CHILDREN], self.probability * tile / self.cells as f64)
+    pub(crate) fn child(&self, child: usize) -> (Afterstate<N>, f64) {
+        (self.children[child % CHILDREN], self.child_probabilities[usize::from(child >= self.twos)])
     }
 
     /// The first child that has no value yet, and its probability.
     #[inline(always)]
-    pub(crate) fn next_child(&self, rules: &Rules) -> Option<(Afterstate<N>, f64)> {
-        (self.next < self.len).then(|| self.child(self.next, rules))
+    pub(crate) fn next_child(&self) -> Option<(Afterstate<N>, f64)> {
+        (self.next < self.len).then(|| self.child(self.next))
+    }
+
+    /// The child after that one, if there is one; else any afterstate.
+    #[inline(always)]
+    pub(crate) fn child_after_next(&self) -> Afterstate<N> {
+        self.children[(self.next + 1) % CHILDREN]
     }
 
     /// Gives that child its value.
     #[inline(always)]
     pub(crate) fn take_value(&mut self, value: f32) {
-        self.returns[self.next % CHILDREN] += value;
+        let child = self.skip();
+        self.give_value(child, value);
+    }
+
+    /// Leaves that child, whose number is returned, for later.
+    #[inline(always)]
+    pub(crate) fn skip(&mut self) -> usize {
         self.next += 1;
+        self.next - 1
+    }
+
+    /// Gives a child its value.
+    #[inline(always)]
+    pub(crate) fn give_value(&mut self, child: usize, value: f32) {
+        self.returns[child % CHILDREN] += value;
+    }
+
+    /// Asks for the weights of all children.
+    ///
+    /// # Safety
+    /// Inside a kernel only.
+    #[inline(always)]
+    pub(crate) unsafe fn ask_for_values<I: Isa>(&self, values: &impl ValueFunction, batch: &mut Batch) {
+        // SAFETY: inside a kernel.
+        unsafe { values.ask_for::<I, N>(batch, &self.children[..self.len.min(CHILDREN)]) }
     }
 
     /// Gives all children their values by the value function.
     ///
     /// # Safety
-    /// Inside a kernel only.
+    /// Inside a kernel only, and after [`Self::ask_for_values`] with the same batch.
     #[inline(always)]
-    pub(crate) unsafe fn evaluate<I: Isa>(&mut self, values: &impl ValueFunction, batch: &mut Batch) {
+    pub(crate) unsafe fn add_values<I: Isa>(&mut self, values: &impl ValueFunction, batch: &mut Batch) {
         let len = self.len.min(CHILDREN);
         // SAFETY: inside a kernel.
         unsafe { values.add_values::<I, N>(batch, &self.children[..len], &mut self.returns[..len]) }

@@ -116,8 +116,8 @@ pub(super) fn spawn_slides<L: BoardLanes, const N: usize>(board: [u8; 16], slide
         let beside = moving.map(|moving| L::load(BESIDE[usize::from(moving)]));
         let [a, b, c, d] = four(&earned, up_or_left);
         let others = [b + c + d, a + c + d, a + b + d, a + b + c];
-        for tile in 0..2 {
-            let lines: [L; 4] = std::array::from_fn(|k| cells[k].or(L::load(TILES[tile][k])));
+        for (tile, tiles) in TILES.iter().enumerate() {
+            let lines: [L; 4] = std::array::from_fn(|k| cells[k].or(L::load(tiles[k])));
             let slid = [slide_lines(lines), slide_lines(from_back::<L, N>(lines))];
             slides.rewards[tile][axis] = L::rewards(slid[0].merged, others);
             for (direction, Slid { cells, moved, .. }) in slid.into_iter().enumerate() {

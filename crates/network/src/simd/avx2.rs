@@ -96,7 +96,12 @@ impl Isa for Avx2 {
             let index = positions.0.as_ptr().cast::<__m256i>();
             let (low, high) = (_mm256_load_si256(index), _mm256_load_si256(index.add(1)));
             if lanes == 0xffff {
-                return [_mm256_i32gather_ps::<4>(base, low), _mm256_i32gather_ps::<4>(base, high)];
+                let four = |i: usize| {
+                    let at = |lane: usize| _mm_load_ss(base.wrapping_offset(positions.0[i + lane] as isize));
+                    let two = _mm_insert_ps::<0x10>(at(0), at(1));
+                    _mm_insert_ps::<0x30>(_mm_insert_ps::<0x20>(two, at(2)), at(3))
+                };
+                return [_mm256_set_m128(four(4), four(0)), _mm256_set_m128(four(12), four(8))];
             }
             let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
             let wanted = _mm256_and_si256(_mm256_set1_epi32(lanes.into()), bits);
