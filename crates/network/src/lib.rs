@@ -12,6 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod batch;
 pub mod file;
 mod greedy;
 mod layout;
@@ -26,6 +27,7 @@ mod values;
 mod vertical_split;
 mod weight_promotion;
 
+pub use batch::Batch;
 pub use greedy::{Finished, GreedyGame, Reached};
 pub use layout::Layout;
 pub use lookup::{LANES, Lookup, Positions};

@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use afterstate_game::{Afterstate, Move, Rules, Slides, State};
+use afterstate_game::{Afterstate, Move, Rules, Slides, SpawnSlides, State};
 use afterstate_network::{Isa, Kernel, Level, dispatch};
 
 use crate::{
@@ -137,15 +137,17 @@ impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
         plies: u32,
         conditions: Conditions<'_>,
     ) -> Option<[f32; 4]> {
-        let (mut tasks, mut moves, mut len) = ([(slides.afterstates[0], 1.0); 4], [0; 4], 0);
+        let (mut afterstates, mut moves, mut len) = (slides.afterstates, [0; 4], 0);
         for (a, slide) in slides.iter() {
-            (tasks[len].0, moves[len]) = (slide.afterstate, a as usize);
+            (afterstates[len], moves[len]) = (slide.afterstate, a as usize);
             len += 1;
         }
-        let found = [const { AtomicU32::new(0) }; 4];
-        self.find_values(&tasks[..len], plies - 1, conditions, &found, 1)?;
+        let (layers, tree) = (plies - 1, &mut self.trees[0]);
+        let search =
+            Search { values: &self.values, tree, afterstates: &afterstates[..len], layers, conditions };
+        let found = dispatch(self.level, search)?;
         let mut values = [0.0; 4];
-        moves.into_iter().zip(found).take(len).for_each(|(a, bits)| values[a] = value_of(bits));
+        moves.into_iter().zip(found).take(len).for_each(|(a, value)| values[a] = value);
         Some(values)
     }
 
@@ -157,41 +159,35 @@ impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
         conditions: Conditions<'_>,
     ) -> Option<[f32; 4]> {
         let rules = self.rules;
-        let mut nodes: Vec<_> = slides.iter().map(|(_, slide)| root(slide.afterstate)).collect();
-        let children = |node: &Node<N>| (0..node.len).map(|i| node.child(i, &rules)).collect::<Vec<_>>();
+        let mut nodes: Vec<_> = slides.iter().map(|(_, slide)| root(slide.afterstate, &rules)).collect();
+        let children = |node: &Node<N>| (0..node.len()).map(|i| node.child(i)).collect::<Vec<_>>();
         let tasks: Vec<_> = nodes.iter().flat_map(children).collect();
         let found: Vec<_> = tasks.iter().map(|_| AtomicU32::new(0)).collect();
-        self.find_values(&tasks, plies - 2, conditions, &found, self.trees.len())?;
+        let (next, late) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let shared = &Shared {
+            values: &self.values,
+            tasks: &tasks,
+            layers: plies - 2,
+            conditions,
+            found: &found,
+            next: &next,
+            late: &late,
+        };
+        let level = self.level;
+        std::thread::scope(|scope| {
+            for tree in &mut self.trees {
+                scope.spawn(move || dispatch(level, Worker { shared, tree }));
+            }
+        });
+        if late.into_inner() {
+            return None;
+        }
         let (mut values, mut found) = ([0.0; 4], found.into_iter().map(value_of));
         for (node, (a, _)) in nodes.iter_mut().zip(slides.iter()) {
-            found.by_ref().take(node.len).for_each(|value| node.take_value(value));
+            found.by_ref().take(node.len()).for_each(|value| node.take_value(value));
             values[a as usize] = node.expectation(&rules);
         }
         Some(values)
-    }
-
-    /// Finds the values of afterstates, each by one of so many threads; `None` when not all were found.
-    fn find_values(
-        &mut self,
-        tasks: &[(Afterstate<N>, f64)],
-        layers: u32,
-        conditions: Conditions<'_>,
-        found: &[AtomicU32],
-        threads: usize,
-    ) -> Option<()> {
-        let (next, late) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let shared =
-            &Shared { values: &self.values, tasks, layers, conditions, found, next: &next, late: &late };
-        let level = self.level;
-        match &mut self.trees[..threads] {
-            [tree] => dispatch(level, Worker { shared, tree }),
-            trees => std::thread::scope(|scope| {
-                for tree in trees {
-                    scope.spawn(move || dispatch(level, Worker { shared, tree }));
-                }
-            }),
-        }
-        (!late.into_inner()).then_some(())
     }
 
     /// Searches deeper and deeper while there is time.
@@ -246,10 +242,30 @@ fn value_of(bits: AtomicU32) -> f32 {
 }
 
 /// The chance node of an afterstate of the root.
-fn root<const N: usize>(afterstate: Afterstate<N>) -> Node<N> {
+fn root<const N: usize>(afterstate: Afterstate<N>, rules: &Rules) -> Node<N> {
     let mut node = Node::new();
-    node.expand(afterstate, 1.0);
+    node.expand(&mut SpawnSlides::default(), afterstate, 1.0, rules);
     node
+}
+
+/// A search by one thread, compiled for each instruction set.
+struct Search<'a, V, const N: usize> {
+    values: &'a V,
+    tree: &'a mut Tree<N>,
+    afterstates: &'a [Afterstate<N>],
+    layers: u32,
+    conditions: Conditions<'a>,
+}
+
+impl<V: ValueFunction, const N: usize> Kernel for Search<'_, V, N> {
+    type Output = Option<[f32; 4]>;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) -> Self::Output {
+        let Search { values, tree, afterstates, layers, conditions } = self;
+        // SAFETY: inside a kernel.
+        unsafe { tree.values::<I>(values, afterstates, layers, 1.0, &conditions) }
+    }
 }
 
 /// What the threads of a search share.
@@ -266,7 +282,7 @@ struct Shared<'a, V, const N: usize> {
     late: &'a AtomicBool,
 }
 
-/// One thread of a search, compiled for each instruction set.
+/// One of several threads of a search, compiled for each instruction set.
 struct Worker<'a, V, const N: usize> {
     shared: &'a Shared<'a, V, N>,
     tree: &'a mut Tree<N>,
@@ -278,16 +294,15 @@ impl<V: ValueFunction, const N: usize> Kernel for Worker<'_, V, N> {
     #[inline(always)]
     unsafe fn run<I: Isa>(self) {
         let Worker { shared, tree } = self;
-        tree.reserve(shared.layers);
         while !shared.late.load(Relaxed) {
             let task = shared.next.fetch_add(1, Relaxed);
             let Some(&(afterstate, probability)) = shared.tasks.get(task) else { return };
             // SAFETY: inside a kernel.
             let value = unsafe {
-                tree.value::<I>(shared.values, afterstate, shared.layers, probability, &shared.conditions)
+                tree.values::<I>(shared.values, &[afterstate], shared.layers, probability, &shared.conditions)
             };
             match value {
-                Some(value) => shared.found[task].store(value.to_bits(), Relaxed),
+                Some([value, ..]) => shared.found[task].store(value.to_bits(), Relaxed),
                 None => shared.late.store(true, Relaxed),
             }
         }

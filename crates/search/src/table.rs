@@ -4,6 +4,8 @@
 //! was made for, so an exact search gives the same bits with and without it. It stays valid from move to move while
 //! the weights stand still. Small tables that stay in the caches beat large ones up to 4-ply (`docs/performance.md`).
 
+use afterstate_network::prefetch;
+
 /// A table of 2^bits entries.
 pub(crate) struct Table {
     entries: Box<[Entry]>,
@@ -43,6 +45,12 @@ impl Table {
         // No board is without tiles, so an unused entry, all zeros, is none's.
         let fits = entry.depth == depth || deeper && entry.depth > depth;
         (entry.board == board && fits).then_some(entry.value)
+    }
+
+    /// Asks for the entry of a board that will be looked for soon.
+    #[inline(always)]
+    pub(crate) fn ask_for(&self, board: [u8; 16]) {
+        prefetch(&self.entries[self.slot(u128::from_le_bytes(board))]);
     }
 
     /// Keeps a value, in the place of whatever was there.

@@ -1,6 +1,7 @@
 //! What a search needs to know of the values at its leaves.
 
-use afterstate_network::{Isa, View};
+use afterstate_game::Afterstate;
+use afterstate_network::{Batch, Isa, View};
 
 /// A value function V(s') over afterstates: the score that is still to come.
 pub trait ValueFunction {
@@ -9,6 +10,31 @@ pub trait ValueFunction {
     /// # Safety
     /// Inside a [`Kernel`](afterstate_network::Kernel) only: the instruction set must be there.
     unsafe fn value<I: Isa>(&self, board: &[u8; 16]) -> f32;
+
+    /// Says that [`Self::add_values`] will soon be called with this room to work in and these afterstates, so that their
+    /// weights can be on their way.
+    ///
+    /// # Safety
+    /// As for [`Self::value`].
+    #[inline(always)]
+    unsafe fn ask_for<I: Isa, const N: usize>(&self, _batch: &mut Batch, _afterstates: &[Afterstate<N>]) {}
+
+    /// Adds the value of each afterstate to the number at its place.
+    ///
+    /// # Safety
+    /// As for [`Self::value`]; [`Self::ask_for`] must have been called last for this batch with these afterstates.
+    #[inline(always)]
+    unsafe fn add_values<I: Isa, const N: usize>(
+        &self,
+        _batch: &mut Batch,
+        afterstates: &[Afterstate<N>],
+        sums: &mut [f32],
+    ) {
+        for (afterstate, sum) in afterstates.iter().zip(sums) {
+            // SAFETY: as the caller.
+            *sum += unsafe { self.value::<I>(&afterstate.board().bytes()) };
+        }
+    }
 }
 
 impl ValueFunction for View<'_> {
@@ -16,5 +42,22 @@ impl ValueFunction for View<'_> {
     unsafe fn value<I: Isa>(&self, board: &[u8; 16]) -> f32 {
         // SAFETY: as the caller.
         unsafe { View::value::<I>(self, board) }
+    }
+
+    #[inline(always)]
+    unsafe fn ask_for<I: Isa, const N: usize>(&self, batch: &mut Batch, afterstates: &[Afterstate<N>]) {
+        // SAFETY: as the caller.
+        unsafe { View::ask_for::<I, N>(self, batch, afterstates) }
+    }
+
+    #[inline(always)]
+    unsafe fn add_values<I: Isa, const N: usize>(
+        &self,
+        batch: &mut Batch,
+        afterstates: &[Afterstate<N>],
+        sums: &mut [f32],
+    ) {
+        // SAFETY: as the caller.
+        unsafe { View::add_values::<I, N>(self, batch, afterstates, sums) }
     }
 }
