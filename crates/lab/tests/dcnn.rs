@@ -114,7 +114,7 @@ fn an_n_tuple_network_learns_values() {
         log[0].held_out_error.unwrap()
     };
     let settings = settings(&records, Taught::Tuples("2x4".into()));
-    let refused = Training::start(Directory::new(&folder.path().join("gpu")), settings, 1, Device::Gpu);
+    let refused = Training::start(Directory::new(folder.path().join("gpu")), settings, 1, Device::Gpu);
     assert!(matches!(refused, Err(DcnnError::Tuples { .. })));
     let (early, late) = (error_after(100), error_after(20_000));
     assert!(late < early * 0.75, "{early} {late}");

@@ -125,17 +125,11 @@ fn training_goes_on_on_either_device() {
 }
 
 #[test]
-fn training_is_reproducible_and_learns() {
+fn training_is_reproducible() {
     if gpu().is_none() {
         return;
     }
-    let batch = policy_batch(100);
-    let [first, second] = [(); 2].map(|()| {
-        let mut trainer = trainer().on(Device::Gpu).unwrap();
-        (0..100).for_each(|_| _ = trainer.step(&batch, 0.003));
-        assert!(trainer.test(&batch).error() < 0.5 * self::trainer().test(&batch).error());
-        trainer
-    });
+    let [first, second] = [(); 2].map(|()| train(Device::Gpu, Device::Gpu));
     assert_eq!((first.net(), first.adam()), (second.net(), second.adam()));
 }
 

@@ -19,7 +19,7 @@ pub(super) enum Contestant {
     /// An n-tuple network with a search.
     Network(Box<Loaded>, PlayerSpec),
     /// A convolutional network, with room on the device where it plays.
-    Net(LoadedNet, Play, Work),
+    Net(Box<LoadedNet>, Play, Work),
 }
 
 impl Contestant {
@@ -32,7 +32,7 @@ impl Contestant {
     ) -> Result<Self, Failure> {
         if let Some(net) = model.map(LoadedNet::open).transpose()?.flatten() {
             let play = net.play(search)?;
-            return Ok(Contestant::Net(net, play, Work::on(device).map_err(no_device)?));
+            return Ok(Contestant::Net(Box::new(net), play, Work::on(device).map_err(no_device)?));
         }
         if device != Device::Cpu {
             return Err(Failure::input("an n-tuple network plays on the CPU alone", "leave out `--device`"));
