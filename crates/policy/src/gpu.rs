@@ -8,7 +8,9 @@
 
 use std::{ops::Range, sync::OnceLock};
 
-use burn_tensor::{Device, IndexingUpdateOp, Int, Tensor, TensorData, Transaction, activation::relu};
+use burn_tensor::{
+    Device, IndexingUpdateOp, Int, Tensor, TensorData, Transaction, activation::relu, wgpu::WgpuBackend,
+};
 
 use crate::{
     DeviceError,
@@ -30,7 +32,12 @@ pub(crate) struct GpuPass {
 /// The device of this process. burn prepares it once.
 fn device() -> Result<Device, DeviceError> {
     static DEVICE: OnceLock<Result<Device, DeviceError>> = OnceLock::new();
-    let prepare = || Device::wgpu_options().init().map_err(|error| DeviceError::NotFound(error.to_string()));
+    let prepare = || {
+        // Where there is no driver for Vulkan, wgpu would take OpenGL and say nothing.
+        let api = if cfg!(target_vendor = "apple") { WgpuBackend::Auto } else { WgpuBackend::Vulkan };
+        let device = Device::wgpu_options().graphics_api(api).init();
+        device.map_err(|error| DeviceError::NotFound(error.to_string()))
+    };
     DEVICE.get_or_init(prepare).clone()
 }
 
