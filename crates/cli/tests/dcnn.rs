@@ -51,6 +51,13 @@ fn records_teach_a_network_that_eval_and_advise_take() {
     );
     bad(directory, "dcnn train --out taught --resume --seed 5", "only samples");
     bad(directory, "dcnn train --records records --layers 12 --out other", "--channels");
+    bad(directory, "dcnn train --records records --value 4x6 --device gpu --out other", "on the CPU alone");
+    bad(directory, "eval model.safetensors --device gpu", "on the CPU alone");
+    bad(directory, "eval taught --device tpu", "there are cpu and gpu");
+    if cfg!(not(feature = "gpu")) {
+        bad(directory, "dcnn train --records records --device gpu --out other", "--features gpu");
+        bad(directory, "eval taught --device gpu", "--features gpu");
+    }
 
     let answer = good(directory, "dcnn eval taught --records records --samples 500 --json");
     let answer: Value = serde_json::from_str(&answer).expect("JSON");

@@ -14,6 +14,7 @@ use afterstate_lab::{
     records::{About, GAMES_PER_SHARD, Recorder},
     run::Directory,
 };
+use afterstate_policy::Device;
 use afterstate_search::{Advice, Player};
 
 /// Moves down if it can, else left, right or up.
@@ -53,7 +54,7 @@ fn settings(records: &Path, network: Taught) -> Settings {
 }
 
 fn run(directory: &Path, settings: Settings, threads: usize) {
-    let training = Training::start(Directory::new(directory), settings, threads).unwrap();
+    let training = Training::start(Directory::new(directory), settings, threads, Device::Cpu).unwrap();
     assert!(training.train(&AtomicBool::new(false), |_| ()).unwrap().finished);
 }
 
@@ -66,14 +67,17 @@ fn a_policy_learns_the_moves_of_the_records_and_resumes_exactly() {
     run(&whole, settings.clone(), 2);
 
     let (directory, stop) = (Directory::new(&halves), AtomicBool::new(false));
-    let training = Training::start(directory.clone(), settings.clone(), 1).unwrap();
+    let training = Training::start(directory.clone(), settings.clone(), 1, Device::Cpu).unwrap();
     let watch = |event: Event<'_>| stop.store(matches!(event, Event::Learning(7000.., _)), Relaxed);
     assert!(!training.train(&stop, watch).unwrap().finished);
-    assert!(matches!(Training::start(directory.clone(), settings.clone(), 1), Err(DcnnError::Exists(_))));
+    assert!(matches!(
+        Training::start(directory.clone(), settings.clone(), 1, Device::Cpu),
+        Err(DcnnError::Exists(_))
+    ));
     let stored = Settings::stored(&directory).unwrap().unwrap();
     let other = Settings { seed: 2, ..stored.clone() };
-    assert!(matches!(Training::resume(directory.clone(), other, 1), Err(DcnnError::Changed)));
-    let training = Training::resume(directory.clone(), stored, 1).unwrap();
+    assert!(matches!(Training::resume(directory.clone(), other, 1, Device::Cpu), Err(DcnnError::Changed)));
+    let training = Training::resume(directory.clone(), stored, 1, Device::Cpu).unwrap();
     assert_eq!(training.samples(), 7000);
     let outcome = training.train(&AtomicBool::new(false), |_| ()).unwrap();
     assert!(outcome.finished && outcome.test.is_some_and(|test| test.report.games == 3));
@@ -92,7 +96,7 @@ fn what_was_learned_is_seen_on_records_held_out() {
     let held_out = log.last().unwrap().held_out_accuracy.unwrap();
     assert!(held_out > 0.7, "{held_out}");
     let net = LoadedNet::open(&directory).unwrap().unwrap().net;
-    let step = accuracy(net, &records, 1000, 1).unwrap();
+    let step = accuracy(net, &records, 1000, 1, Device::Cpu).unwrap();
     assert!(step.accuracy() > 0.7, "{}", step.accuracy());
 }
 
@@ -109,6 +113,9 @@ fn an_n_tuple_network_learns_values() {
         assert_eq!(log[0].accuracy, None);
         log[0].held_out_error.unwrap()
     };
+    let settings = settings(&records, Taught::Tuples("2x4".into()));
+    let refused = Training::start(Directory::new(folder.path().join("gpu")), settings, 1, Device::Gpu);
+    assert!(matches!(refused, Err(DcnnError::Tuples { .. })));
     let (early, late) = (error_after(100), error_after(20_000));
     assert!(late < early * 0.75, "{early} {late}");
 }

@@ -1,7 +1,8 @@
 //! Deep convolutional networks that play 2048, taught by play records (kondo-2019).
 //!
 //! [`NetSpec`] says what a network is, [`Net`] is one with its weights, [`Trainer`] teaches it by Adam, and
-//! [`DcnnPlayer`] plays. Files load into PyTorch: see [`Net::save`].
+//! [`DcnnPlayer`] plays. Files load into PyTorch: see [`Net::save`]. With the feature `gpu`, both can be moved to
+//! [`Device::Gpu`].
 //!
 //! ```
 //! use afterstate_game::{Move, State};
@@ -20,8 +21,11 @@
 //! ```
 
 mod adam;
+mod device;
 mod file;
 mod gemm;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod graph;
 mod loss;
 mod net;
@@ -31,13 +35,15 @@ mod spec;
 mod taps;
 mod trainer;
 mod value;
+mod work;
 
 pub use adam::Adam;
+pub use device::{Device, DeviceError};
 pub use file::NetInfo;
 pub use loss::{CrossEntropy, Loss, SquaredError};
 pub use net::Net;
-pub use pass::Work;
 pub use player::{DcnnPlayer, NetPlayer, Play, PlayError};
 pub use spec::{Architecture, NetSpec, SpecError};
 pub use trainer::{Sample, Step, Trainer};
 pub use value::ValuePlayer;
+pub use work::Work;

@@ -4,8 +4,9 @@ use afterstate_game::{Board, game_rng};
 use rand_core::Rng;
 
 use crate::{
+    Work,
     graph::Graph,
-    pass::{Tiles, Work},
+    pass::Tiles,
     spec::{NetSpec, SpecError},
 };
 
@@ -56,7 +57,7 @@ impl Net {
     /// The outputs for each board, one board after the other: for a policy the logits of up, right, down and left, whose
     /// softmax is the probabilities; for a value that value.
     pub fn forward<'w>(&self, boards: &[Board<4>], work: &'w mut Work) -> &'w [f32] {
-        self.graph.forward(&self.weights, boards.iter().map(tiles), work)
+        work.forward(&self.graph, &self.weights, boards.iter().map(tiles))
     }
 
     pub(crate) fn graph(&self) -> &Graph {

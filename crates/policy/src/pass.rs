@@ -1,4 +1,4 @@
-//! Forward and backward through a network, for a few boards at a time.
+//! Forward and backward through a network on the CPU, for a few boards at a time.
 
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ use crate::{
 /// The tiles of a board, as exponents, row-major.
 pub(crate) type Tiles = [u8; 16];
 
-/// What a pass through a network needs room for. One for each thread, to be used again and again.
+/// What a pass on the CPU needs room for.
 #[derive(Clone, Debug, Default)]
-pub struct Work {
+pub(crate) struct CpuPass {
     tiles: Vec<Tiles>,
     /// The image of each layer: for each pixel, board and channel a number.
     images: Vec<Vec<f32>>,
@@ -39,7 +39,7 @@ impl Graph {
         &self,
         weights: &[f32],
         boards: impl Iterator<Item = Tiles>,
-        work: &'w mut Work,
+        work: &'w mut CpuPass,
     ) -> &'w [f32] {
         work.tiles.clear();
         work.tiles.extend(boards);
@@ -66,7 +66,7 @@ impl Graph {
     }
 
     /// The full connections.
-    fn connect<'w>(&self, weights: &[f32], work: &'w mut Work) -> &'w [f32] {
+    fn connect<'w>(&self, weights: &[f32], work: &'w mut CpuPass) -> &'w [f32] {
         let boards = work.tiles.len();
         let outputs = room(&mut work.outputs, boards * self.outputs);
         outputs.fill(0.0);
@@ -87,7 +87,7 @@ impl Graph {
 
     /// Adds to `gradient` how the loss changes with each weight, from how it changes with each output of the forward
     /// pass just made.
-    pub(crate) fn backward(&self, weights: &[f32], slopes: &[f32], work: &mut Work, gradient: &mut [f32]) {
+    pub(crate) fn backward(&self, weights: &[f32], slopes: &[f32], work: &mut CpuPass, gradient: &mut [f32]) {
         work.slopes.resize_with(self.layers.len(), Vec::new);
         for (slopes, image) in work.slopes.iter_mut().zip(&work.images) {
             room(slopes, image.len()).fill(0.0);
@@ -122,7 +122,7 @@ impl Graph {
         head: &Head,
         weights: &[f32],
         slopes: &[f32],
-        work: &mut Work,
+        work: &mut CpuPass,
         gradient: &mut [f32],
     ) {
         let channels = self.layers[head.image].outputs;

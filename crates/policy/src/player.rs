@@ -128,6 +128,15 @@ impl<'a> NetPlayer<'a> {
             Architecture::Tjwei { .. } => NetPlayer::Value(ValuePlayer::unchecked(net)),
         }
     }
+
+    /// The same player with this room for its passes, which may be on another device.
+    pub fn with(mut self, work: Work) -> Self {
+        match &mut self {
+            NetPlayer::Policy(player) => player.work = work,
+            NetPlayer::Value(player) => player.work = work,
+        }
+        self
+    }
 }
 
 impl Player<4> for NetPlayer<'_> {

@@ -11,7 +11,7 @@ use crate::{Net, Work, spec::SpecError};
 #[derive(Clone)]
 pub struct ValuePlayer<'a> {
     net: &'a Net,
-    work: Work,
+    pub(crate) work: Work,
 }
 
 impl<'a> ValuePlayer<'a> {

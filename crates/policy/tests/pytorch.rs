@@ -7,23 +7,11 @@ use std::{collections::BTreeMap, path::Path, process::Command};
 
 use afterstate_game::{Board, Move};
 use afterstate_policy::{CrossEntropy, Net, NetSpec, Sample, Trainer, Work};
-use common::{boards, tensors, write_tensors};
+use common::{assert_close, boards, tensors, write_tensors};
 use serde_json::Value;
 
 fn numbers(value: &Value) -> Vec<f32> {
     value.as_array().expect("an array").iter().map(|n| n.as_f64().expect("a number") as f32).collect()
-}
-
-fn assert_close(what: &str, found: impl IntoIterator<Item = f64>, expected: &[f32], tolerance: f64) {
-    let found: Vec<_> = found.into_iter().collect();
-    assert_eq!(found.len(), expected.len(), "{what}");
-    for (i, (found, expected)) in found.into_iter().zip(expected).enumerate() {
-        let error = (found - f64::from(*expected)).abs();
-        assert!(
-            error <= tolerance * (1e-2 + f64::from(expected.abs())),
-            "{what}[{i}]: {found}, not {expected}"
-        );
-    }
 }
 
 /// The network with PyTorch's tensors.

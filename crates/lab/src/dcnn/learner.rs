@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 use afterstate_game::{Afterstate, Move, Rules};
 use afterstate_network::file::FileError;
 use afterstate_policy::{
-    CrossEntropy, Net, NetPlayer, Play, Sample, SquaredError, Step, Trainer, ValuePlayer,
+    CrossEntropy, Device, Net, NetPlayer, Play, Sample, SquaredError, Step, Trainer, ValuePlayer,
 };
 use afterstate_search::{Limit, Player, PlayerSpec};
 
@@ -40,13 +40,12 @@ fn policy_samples(records: &[Record]) -> Vec<Sample<Move>> {
 
 impl Learner {
     /// Begins.
-    pub(super) fn new(settings: &Settings, threads: usize) -> Result<Self, DcnnError> {
+    pub(super) fn new(settings: &Settings, threads: usize, device: Device) -> Result<Self, DcnnError> {
+        let net = |spec| Net::new(spec, settings.seed);
         match (&settings.network, settings.spec()?) {
-            (Taught::Tjwei, Some(spec)) => {
-                Ok(Learner::Value(Trainer::new(Net::new(spec, settings.seed), threads)?))
-            }
-            (_, Some(spec)) => Ok(Learner::Policy(Trainer::new(Net::new(spec, settings.seed), threads)?)),
-            (Taught::Tuples(name), None) => Ok(Learner::Tuples(TupleLearner::new(name)?)),
+            (Taught::Tjwei, Some(spec)) => Ok(Learner::Value(Trainer::new(net(spec), threads)?.on(device)?)),
+            (_, Some(spec)) => Ok(Learner::Policy(Trainer::new(net(spec), threads)?.on(device)?)),
+            (Taught::Tuples(name), None) => Ok(Learner::Tuples(TupleLearner::new(name, device)?)),
             (network, None) => {
                 let name = format!("{network:?}");
                 Err(DcnnError::Tuples { name, problem: "it has no layers and no tuples".into() })
@@ -59,18 +58,19 @@ impl Learner {
         settings: &Settings,
         path: &Path,
         threads: usize,
+        device: Device,
     ) -> Result<(Self, BTreeMap<String, String>), DcnnError> {
         Ok(match &settings.network {
             Taught::Dcnn { .. } => {
                 let (trainer, extra) = Trainer::load(path, threads)?;
-                (Learner::Policy(trainer), extra)
+                (Learner::Policy(trainer.on(device)?), extra)
             }
             Taught::Tjwei => {
                 let (trainer, extra) = Trainer::load(path, threads)?;
-                (Learner::Value(trainer), extra)
+                (Learner::Value(trainer.on(device)?), extra)
             }
             Taught::Tuples(name) => {
-                let learner = TupleLearner::new(name)?;
+                let learner = TupleLearner::new(name, device)?;
                 let extra = learner.fill(path)?;
                 (Learner::Tuples(learner), extra)
             }

@@ -2,7 +2,7 @@
 //!
 //! A run directory holds `dcnn.json` (the settings), `log.jsonl` (error and accuracy), `eval.jsonl` (test plays),
 //! `model.safetensors` and `checkpoint/state.safetensors`. A resumed run goes on exactly where its checkpoint was: records come in an order
-//! that is a function of the settings, and the weights do not depend on the number of threads.
+//! that is a function of the settings, and the weights do not depend on the number of threads. It may go on on another device.
 
 mod learner;
 mod training;
@@ -14,7 +14,9 @@ use std::{
 };
 
 use afterstate_network::file::{FileError, atomic::write_atomically};
-use afterstate_policy::{Architecture, CrossEntropy, Net, NetSpec, Sample, SpecError, Step, Trainer};
+use afterstate_policy::{
+    Architecture, CrossEntropy, Device, DeviceError, Net, NetSpec, Sample, SpecError, Step, Trainer,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -191,6 +193,9 @@ pub enum DcnnError {
     /// No such network.
     #[error(transparent)]
     Spec(#[from] SpecError),
+    /// No such device.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// No such tuples, or no room for them.
     #[error("`{name}` is no network to teach: {problem}")]
     Tuples {
@@ -252,9 +257,15 @@ pub enum DcnnError {
 /// How often a policy network gives the moves of records: of so many from all over a directory, or from one file.
 ///
 /// # Errors
-/// When it is no policy network, or the records cannot be read.
-pub fn accuracy(net: Net, records: &Path, samples: u64, threads: usize) -> Result<Step, DcnnError> {
-    let mut trainer = Trainer::<CrossEntropy>::new(net, threads)?;
+/// When it is no policy network, there is no such device, or the records cannot be read.
+pub fn accuracy(
+    net: Net,
+    records: &Path,
+    samples: u64,
+    threads: usize,
+    device: Device,
+) -> Result<Step, DcnnError> {
+    let mut trainer = Trainer::<CrossEntropy>::new(net, threads)?.on(device)?;
     let mut records = Shuffled::new(shards(records)?, Settings::default().buffer, 0);
     let mut sample = || -> Result<_, DcnnError> {
         let record = records.draw()?;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use afterstate_game::{GameRng, Rules, Symmetry, game_rng};
-use afterstate_policy::Step;
+use afterstate_policy::{Device, Step};
 use rand_core::Rng;
 
 use super::{DcnnError, LearningLine, Settings, TestLine, learner::Learner};
@@ -77,15 +77,20 @@ impl Training {
     /// Prepares a new run.
     ///
     /// # Errors
-    /// When the directory holds a run or cannot be used, or the records cannot be read.
-    pub fn start(directory: Directory, settings: Settings, threads: usize) -> Result<Self, DcnnError> {
+    /// When the directory holds a run or cannot be used, there is no such device, or the records cannot be read.
+    pub fn start(
+        directory: Directory,
+        settings: Settings,
+        threads: usize,
+        device: Device,
+    ) -> Result<Self, DcnnError> {
         if Settings::stored(&directory)?.is_some() || directory.holds_run() {
             return Err(DcnnError::Exists(directory.path().into()));
         }
         let settings = Settings { shards: shards(&settings.records)?.len(), ..settings };
         settings.check()?;
         let lock = lock(&directory)?;
-        let learner = Learner::new(&settings, threads)?;
+        let learner = Learner::new(&settings, threads, device)?;
         settings.store(&directory)?;
         Training::prepare(directory, settings, threads, learner, (0, 0.0), lock)
     }
@@ -93,8 +98,13 @@ impl Training {
     /// Prepares to go on with a run; only the number of records and the test plays may have changed.
     ///
     /// # Errors
-    /// When there is no run, something else has changed, or a file cannot be read.
-    pub fn resume(directory: Directory, settings: Settings, threads: usize) -> Result<Self, DcnnError> {
+    /// When there is no run, something else has changed, there is no such device, or a file cannot be read.
+    pub fn resume(
+        directory: Directory,
+        settings: Settings,
+        threads: usize,
+        device: Device,
+    ) -> Result<Self, DcnnError> {
         let stored = Settings::stored(&directory)?;
         let stored = stored.ok_or_else(|| DcnnError::NoRun(directory.path().into()))?;
         settings.check_unchanged(&stored)?;
@@ -103,10 +113,10 @@ impl Training {
         let checkpoint = directory.checkpoint();
         settings.store(&directory)?;
         if !checkpoint.exists() {
-            let learner = Learner::new(&settings, threads)?;
+            let learner = Learner::new(&settings, threads, device)?;
             return Training::prepare(directory, settings, threads, learner, (0, 0.0), lock);
         }
-        let (learner, extra) = Learner::load(&settings, &checkpoint, threads)?;
+        let (learner, extra) = Learner::load(&settings, &checkpoint, threads, device)?;
         let samples = extra.get("samples").and_then(|text| text.parse().ok());
         let seconds = extra.get("seconds").and_then(|text| text.parse().ok());
         let done = samples.zip(seconds).ok_or(DcnnError::Checkpoint(checkpoint))?;

@@ -8,6 +8,7 @@ use afterstate_network::{
     Features, Level, Network, NetworkSpec, Tuples,
     file::{FileError, ModelInfo, safetensors::TensorFile},
 };
+use afterstate_policy::Device;
 
 use super::DcnnError;
 
@@ -20,9 +21,12 @@ pub(super) struct TupleLearner {
 }
 
 impl TupleLearner {
-    /// An empty network with the tuples of this name.
-    pub(super) fn new(name: &str) -> Result<Self, DcnnError> {
+    /// An empty network with the tuples of this name. There are no matrices in it for a GPU.
+    pub(super) fn new(name: &str, device: Device) -> Result<Self, DcnnError> {
         let wrong = |problem: String| DcnnError::Tuples { name: name.into(), problem };
+        if device != Device::Cpu {
+            return Err(wrong("n-tuple networks learn on the CPU alone".into()));
+        }
         let tuples = Tuples::named(name).map_err(|error| wrong(error.to_string()))?;
         let network = Network::new(NetworkSpec { tuples, ..NetworkSpec::default() });
         Ok(TupleLearner { network: network.map_err(|error| wrong(error.to_string()))?, level: Level::best() })

@@ -23,6 +23,24 @@ pub(crate) fn boards(count: usize) -> Vec<Board<4>> {
     boards
 }
 
+/// Compares numbers, with a relative tolerance for those above a hundredth.
+pub(crate) fn assert_close(
+    what: &str,
+    found: impl IntoIterator<Item = f64>,
+    expected: &[f32],
+    tolerance: f64,
+) {
+    let found: Vec<_> = found.into_iter().collect();
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (i, (found, expected)) in found.into_iter().zip(expected).enumerate() {
+        let error = (found - f64::from(*expected)).abs();
+        assert!(
+            error <= tolerance * (1e-2 + f64::from(expected.abs())),
+            "{what}[{i}]: {found}, not {expected}"
+        );
+    }
+}
+
 /// The tensors of a network by name, in PyTorch's order.
 pub(crate) fn tensors(net: &Net) -> BTreeMap<String, Vec<f64>> {
     let directory = tempfile::tempdir().expect("a directory");

@@ -3,6 +3,7 @@
 use std::{io::Write, path::PathBuf};
 
 use afterstate_lab::{dcnn::accuracy, model::LoadedNet};
+use afterstate_policy::Device;
 use clap::Args;
 use serde_json::json;
 
@@ -30,6 +31,9 @@ pub(super) struct Eval {
     /// The number of threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
+    /// Where to look at them: cpu, or gpu in a program built with the feature `gpu`
+    #[arg(long, default_value_t)]
+    device: Device,
     /// Print one JSON object instead
     #[arg(long)]
     json: bool,
@@ -41,7 +45,7 @@ impl Eval {
             let message = format!("{} is no convolutional network", self.model.display());
             return Err(Failure::input(message, "`afterstate dcnn train` makes one"));
         };
-        let step = accuracy(model.net, &self.records, self.samples, thread_count(self.threads));
+        let step = accuracy(model.net, &self.records, self.samples, thread_count(self.threads), self.device);
         let step = step.map_err(super::train::failure)?;
         if self.json {
             let answer =

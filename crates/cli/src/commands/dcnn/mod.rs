@@ -5,6 +5,7 @@ mod train;
 
 use std::io::Write;
 
+use afterstate_policy::DeviceError;
 use clap::{Args, Subcommand};
 
 use crate::error::Failure;
@@ -23,6 +24,16 @@ pub(crate) struct Dcnn {
 enum Action {
     Train(train::Train),
     Eval(eval::Eval),
+}
+
+/// Why a network cannot be computed there, for the user.
+pub(super) fn no_device(error: DeviceError) -> Failure {
+    match error {
+        DeviceError::NotBuilt => {
+            Failure::input(error, "`cargo build --release --features gpu` builds one that can")
+        }
+        _ => Failure::input(error, "is its Vulkan driver installed? `--device cpu` needs none"),
+    }
 }
 
 impl Dcnn {

@@ -9,7 +9,7 @@ use afterstate_lab::{
     dcnn::{DcnnError, Event, LearningLine, Outcome, Settings, Taught, Training},
     run::Directory,
 };
-use afterstate_policy::NetSpec;
+use afterstate_policy::{Device, NetSpec};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -82,6 +82,9 @@ pub(super) struct Train {
     /// The number of threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
+    /// Where to learn: cpu, or gpu in a program built with the feature `gpu`; a run can be resumed on the other one
+    #[arg(long, default_value_t)]
+    device: Device,
 }
 
 impl Train {
@@ -91,9 +94,9 @@ impl Train {
         let training = if self.resume {
             let stored = Settings::stored(&directory).map_err(failure)?;
             let settings = self.settings(stored.unwrap_or_default())?;
-            Training::resume(directory, settings, threads)
+            Training::resume(directory, settings, threads, self.device)
         } else {
-            Training::start(directory, self.settings(Settings::default())?, threads)
+            Training::start(directory, self.settings(Settings::default())?, threads, self.device)
         };
         let training = training.map_err(failure)?;
         let mut display = Display::new(training.samples(), training.settings().samples);
@@ -216,6 +219,7 @@ fn describe(line: &LearningLine) -> String {
 /// What went wrong, for the user.
 pub(super) fn failure(error: DcnnError) -> Failure {
     match error {
+        DcnnError::Device(error) => super::no_device(error),
         DcnnError::Records(error) => record::failure(error),
         DcnnError::File(error) => model::failure(error),
         DcnnError::Exists(_) => {

@@ -8,18 +8,18 @@ use afterstate_lab::{
     model::{Loaded, LoadedNet},
     stats::GameResult,
 };
-use afterstate_policy::{NetPlayer, Play};
+use afterstate_policy::{Device, NetPlayer, Play, Work};
 use afterstate_search::{Limit, PlayerSpec};
 
 use super::parse_search;
-use crate::error::Failure;
+use crate::{commands::dcnn::no_device, error::Failure};
 
 /// Who plays the games of an evaluation.
 pub(super) enum Contestant {
     /// An n-tuple network with a search.
     Network(Box<Loaded>, PlayerSpec),
-    /// A convolutional network.
-    Net(LoadedNet, Play),
+    /// A convolutional network, with room on the device where it plays.
+    Net(Box<LoadedNet>, Play, Work),
 }
 
 impl Contestant {
@@ -28,10 +28,14 @@ impl Contestant {
         model: Option<&Path>,
         search: Option<&str>,
         downgrade: Option<u8>,
+        device: Device,
     ) -> Result<Self, Failure> {
         if let Some(net) = model.map(LoadedNet::open).transpose()?.flatten() {
             let play = net.play(search)?;
-            return Ok(Contestant::Net(net, play));
+            return Ok(Contestant::Net(Box::new(net), play, Work::on(device).map_err(no_device)?));
+        }
+        if device != Device::Cpu {
+            return Err(Failure::input("an n-tuple network plays on the CPU alone", "leave out `--device`"));
         }
         let mut spec = search.map_or(Ok(PlayerSpec::new(Limit::Plies(1))), parse_search)?;
         spec.downgrade = spec.downgrade.or(downgrade);
@@ -43,7 +47,7 @@ impl Contestant {
     pub(super) fn name(&self) -> &str {
         match self {
             Contestant::Network(model, _) => &model.name,
-            Contestant::Net(model, _) => &model.name,
+            Contestant::Net(model, ..) => &model.name,
         }
     }
 
@@ -51,7 +55,7 @@ impl Contestant {
     pub(super) fn checksum(&self) -> &str {
         match self {
             Contestant::Network(model, _) => &model.checksum,
-            Contestant::Net(model, _) => &model.checksum,
+            Contestant::Net(model, ..) => &model.checksum,
         }
     }
 
@@ -73,7 +77,7 @@ impl Contestant {
     pub(super) fn search(&self) -> String {
         match self {
             Contestant::Network(_, search) => search.to_string(),
-            Contestant::Net(model, play) => model.play_name(*play),
+            Contestant::Net(model, play, _) => model.play_name(*play),
         }
     }
 
@@ -81,7 +85,7 @@ impl Contestant {
     pub(super) fn network(&self, what: &str) -> Result<(&Loaded, PlayerSpec), Failure> {
         match self {
             Contestant::Network(model, search) => Ok((model, *search)),
-            Contestant::Net(model, _) => {
+            Contestant::Net(model, ..) => {
                 let message =
                     format!("{what} needs an n-tuple network, but {} is a convolutional one", model.name);
                 Err(Failure::input(message, "`afterstate eval MODEL` lets it play whole games"))
@@ -116,8 +120,9 @@ impl Contestant {
                 let (network, player) = (&model.network, *player);
                 Contest { network, player, games, played, threads, collect }.play(watch)
             }
-            Contestant::Net(model, play) => {
-                evaluate_players(games, played, threads, || NetPlayer::new(&model.net, *play), watch)
+            Contestant::Net(model, play, work) => {
+                let player = || NetPlayer::new(&model.net, *play).with(work.clone());
+                evaluate_players(games, played, threads, player, watch)
             }
         }
     }

@@ -18,6 +18,7 @@ use afterstate_lab::{
     model::Loaded,
     stats::{EvalReport, GameResult, Summary, Tally},
 };
+use afterstate_policy::Device;
 use afterstate_search::{PlayerSpec, TileDowngrading};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -66,6 +67,9 @@ pub(crate) struct Eval {
     /// The number of threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
+    /// Where a DCNN plays: cpu, or gpu in a program built with the feature `gpu`
+    #[arg(long, default_value_t)]
+    device: Device,
     /// Keep the result of each game in this file, and go on with the games that it holds
     #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "from", "collect"])]
     out: Option<PathBuf>,
@@ -121,7 +125,7 @@ impl Eval {
     /// A model and how it is to play.
     fn contestant(&self, model: Option<&Path>, search: Option<&String>) -> Result<Contestant, Failure> {
         let downgrade = self.downgrade.then_some(TileDowngrading::<()>::THRESHOLD);
-        Contestant::open(model, search.map(String::as_str), downgrade)
+        Contestant::open(model, search.map(String::as_str), downgrade, self.device)
     }
 
     /// The file that keeps the games.
