@@ -97,7 +97,7 @@ impl<const N: usize> Node<N> {
         const ILLEGAL: u128 = u128::from_le_bytes([CHILDREN as u8; 16]);
         for (number, places) in places.iter_mut().enumerate() {
             let illegal = u128::from_le_bytes(slides.illegal_bytes(tile, number)) & ILLEGAL;
-            let all = runs[number / 2].from_first(u128::from_le_bytes(*places)) | illegal;
+            let all = runs[number / 2].spread_first(u128::from_le_bytes(*places)) | illegal;
             *places = all.to_le_bytes();
         }
     }
@@ -242,7 +242,7 @@ impl Runs {
 
     /// Gives all cells of a run the byte of the first one.
     #[inline(always)]
-    fn from_first(&self, bytes: u128) -> u128 {
+    fn spread_first(&self, bytes: u128) -> u128 {
         let first = bytes & self.first_bytes;
         let two = first | (first << 8) & self.second_bytes;
         two | (two << 16) & self.third_bytes
