@@ -97,7 +97,7 @@ fn speeds_can_be_asked_for_one_by_one() {
     let object: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let keys: Vec<_> = object.as_object().expect("an object").keys().collect();
     assert_eq!(keys, ["random_games_per_second", "random_moves_per_second", "signature"]);
-    assert_eq!(object["signature"], 3640825226);
+    assert_eq!(object["signature"], 3640825226_u64);
     let complaint = refused(&["bench", "--only", "dreams"]);
     assert!(
         ["slides", "games", "training", "play"].iter().all(|kind| complaint.contains(kind)),
