@@ -190,7 +190,7 @@ pub struct View<'a> {
     /// The first set whose weights are promoted.
     promoted_from: usize,
     /// Whether the weights of a set are too many for a core's own caches.
-    is_large: bool,
+    pub(crate) is_large: bool,
 }
 
 impl<'a> View<'a> {

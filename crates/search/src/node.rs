@@ -97,7 +97,7 @@ impl<const N: usize> Node<N> {
         const ILLEGAL: u128 = u128::from_le_bytes([CHILDREN as u8; 16]);
         for (number, places) in places.iter_mut().enumerate() {
             let illegal = u128::from_le_bytes(slides.illegal_bytes(tile, number)) & ILLEGAL;
-            let all = runs[number / 2].spread_first(u128::from_le_bytes(*places)) | illegal;
+            let all = runs[number / 2].spread_from_first(u128::from_le_bytes(*places)) | illegal;
             *places = all.to_le_bytes();
         }
     }
@@ -145,37 +145,14 @@ impl<const N: usize> Node<N> {
     /// Gives that child its value.
     #[inline(always)]
     pub(crate) fn take_value(&mut self, value: f32) {
-        let child = self.skip();
-        self.give_value(child, value);
-    }
-
-    /// Leaves that child, whose number is returned, for later.
-    #[inline(always)]
-    pub(crate) fn skip(&mut self) -> usize {
+        self.returns[self.next % CHILDREN] += value;
         self.next += 1;
-        self.next - 1
-    }
-
-    /// Gives a child its value.
-    #[inline(always)]
-    pub(crate) fn give_value(&mut self, child: usize, value: f32) {
-        self.returns[child % CHILDREN] += value;
-    }
-
-    /// Asks for the weights of all children.
-    ///
-    /// # Safety
-    /// Inside a kernel only.
-    #[inline(always)]
-    pub(crate) unsafe fn ask_for_values<I: Isa>(&self, values: &impl ValueFunction, batch: &mut Batch) {
-        // SAFETY: inside a kernel.
-        unsafe { values.ask_for::<I, N>(batch, &self.children[..self.len.min(CHILDREN)]) }
     }
 
     /// Gives all children their values by the value function.
     ///
     /// # Safety
-    /// Inside a kernel only, and after [`Self::ask_for_values`] with the same batch.
+    /// Inside a kernel only.
     #[inline(always)]
     pub(crate) unsafe fn add_values<I: Isa>(&mut self, values: &impl ValueFunction, batch: &mut Batch) {
         let len = self.len.min(CHILDREN);
@@ -242,7 +219,7 @@ impl Runs {
 
     /// Gives all cells of a run the byte of the first one.
     #[inline(always)]
-    fn spread_first(&self, bytes: u128) -> u128 {
+    fn spread_from_first(&self, bytes: u128) -> u128 {
         let first = bytes & self.first_bytes;
         let two = first | (first << 8) & self.second_bytes;
         two | (two << 16) & self.third_bytes

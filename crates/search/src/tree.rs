@@ -32,34 +32,26 @@ pub(crate) struct Tree<const N: usize> {
     /// The nodes from the root of the search to the present one: the root stands for the state to move on, the others are
     /// chance nodes.
     nodes: Vec<Node<N>>,
-    /// Two nodes of the last chance layer, which take turns: while the weights for the one are on their way, the other
-    /// one is expanded.
-    leaves: Box<[Leaf<N>; 2]>,
+    /// The node of the last chance layer, whose children are evaluated by the value function.
+    leaf: Box<Node<N>>,
     table: Option<Table>,
     /// Room to work in.
     slides: SpawnSlides<N>,
+    batch: Batch,
     /// The number of afterstates evaluated so far.
     pub(crate) evaluated: u64,
     expanded: u64,
 }
 
-/// A chance node whose children are evaluated by the value function.
-struct Leaf<const N: usize> {
-    node: Node<N>,
-    batch: Batch,
-    /// Which child of its parent it is.
-    place: usize,
-}
-
 impl<const N: usize> Tree<N> {
     /// With a table of 2^bits entries, or without any.
     pub(crate) fn new(table_bits: Option<u32>) -> Self {
-        let leaf = || Leaf { node: Node::new(), batch: Batch::default(), place: 0 };
         Tree {
             nodes: Vec::new(),
-            leaves: Box::new([leaf(), leaf()]),
+            leaf: Box::new(Node::new()),
             table: table_bits.map(Table::new),
             slides: SpawnSlides::default(),
+            batch: Batch::default(),
             evaluated: 0,
             expanded: 0,
         }
@@ -127,13 +119,9 @@ impl<const N: usize> Tree<N> {
     /// Inside a kernel only.
     #[inline(always)]
     unsafe fn evaluate_root<I: Isa>(&mut self, values: &impl ValueFunction) -> Option<(Afterstate<N>, f64)> {
-        let (root, leaf) = (&mut self.nodes[0], &mut self.leaves[0]);
-        self.evaluated += root.len() as u64;
+        self.evaluated += self.nodes[0].len() as u64;
         // SAFETY: inside a kernel.
-        unsafe {
-            root.ask_for_values::<I>(values, &mut leaf.batch);
-            root.add_values::<I>(values, &mut leaf.batch);
-        }
+        unsafe { self.nodes[0].add_values::<I>(values, &mut self.batch) };
         None
     }
 
@@ -149,35 +137,22 @@ impl<const N: usize> Tree<N> {
         top: usize,
         conditions: &Conditions<'_>,
     ) -> Option<Option<(Afterstate<N>, f64)>> {
-        let (mut begun, mut under_way) = (0, false);
         loop {
             // SAFETY: inside a kernel.
             let unknown = unsafe { self.evaluate_children::<I>(values, top, 1, conditions) };
-            if let Some((child, probability)) = unknown {
-                if self.is_late(conditions) {
-                    return None;
-                }
-                let Leaf { node, batch, place } = &mut self.leaves[begun % 2];
-                node.expand(&mut self.slides, child, probability, &conditions.rules);
-                // SAFETY: inside a kernel.
-                unsafe { node.ask_for_values::<I>(values, batch) };
-                *place = self.nodes[top].skip();
+            let Some((child, probability)) = unknown else { return Some(None) };
+            if self.is_late(conditions) {
+                return None;
             }
-            if under_way {
-                let Leaf { node, batch, place } = &mut self.leaves[(begun + 1) % 2];
-                self.evaluated += node.len() as u64;
-                // SAFETY: inside a kernel; the weights of this node have been asked for.
-                unsafe { node.add_values::<I>(values, batch) };
-                let value = node.expectation(&conditions.rules);
-                if let Some(table) = &mut self.table {
-                    table.put(node.afterstate.board().bytes(), 1, value);
-                }
-                self.nodes[top].give_value(*place, value);
+            self.leaf.expand(&mut self.slides, child, probability, &conditions.rules);
+            self.evaluated += self.leaf.len() as u64;
+            // SAFETY: inside a kernel.
+            unsafe { self.leaf.add_values::<I>(values, &mut self.batch) };
+            let value = self.leaf.expectation(&conditions.rules);
+            if let Some(table) = &mut self.table {
+                table.put(child.board().bytes(), 1, value);
             }
-            if unknown.is_none() {
-                return Some(None);
-            }
-            (begun, under_way) = (begun + 1, true);
+            self.nodes[top].take_value(value);
         }
     }
 

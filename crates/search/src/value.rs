@@ -11,18 +11,10 @@ pub trait ValueFunction {
     /// Inside a [`Kernel`](afterstate_network::Kernel) only: the instruction set must be there.
     unsafe fn value<I: Isa>(&self, board: &[u8; 16]) -> f32;
 
-    /// Says that [`Self::add_values`] will soon be called with this room to work in and these afterstates, so that their
-    /// weights can be on their way.
+    /// Adds the value of each afterstate to the number at its place; `batch` is room to work in.
     ///
     /// # Safety
     /// As for [`Self::value`].
-    #[inline(always)]
-    unsafe fn ask_for<I: Isa, const N: usize>(&self, _batch: &mut Batch, _afterstates: &[Afterstate<N>]) {}
-
-    /// Adds the value of each afterstate to the number at its place.
-    ///
-    /// # Safety
-    /// As for [`Self::value`]; [`Self::ask_for`] must have been called last for this batch with these afterstates.
     #[inline(always)]
     unsafe fn add_values<I: Isa, const N: usize>(
         &self,
@@ -42,12 +34,6 @@ impl ValueFunction for View<'_> {
     unsafe fn value<I: Isa>(&self, board: &[u8; 16]) -> f32 {
         // SAFETY: as the caller.
         unsafe { View::value::<I>(self, board) }
-    }
-
-    #[inline(always)]
-    unsafe fn ask_for<I: Isa, const N: usize>(&self, batch: &mut Batch, afterstates: &[Afterstate<N>]) {
-        // SAFETY: as the caller.
-        unsafe { View::ask_for::<I, N>(self, batch, afterstates) }
     }
 
     #[inline(always)]

@@ -113,19 +113,29 @@ pub enum Level {
 impl Level {
     /// The levels that this processor has, the best one last.
     pub fn available() -> Vec<Level> {
-        let mut levels = vec![Level::Portable];
+        let all = [Level::Portable, Level::Avx2, Level::Avx512];
+        all.into_iter().filter(|level| level.is_available()).collect()
+    }
+
+    /// Whether this processor has it; quickly, since every dispatch asks.
+    fn is_available(self) -> bool {
         #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
-                levels.push(Level::Avx2);
-            }
-            let wide = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
-            let wide = wide && is_x86_feature_detected!("avx512cd");
-            if wide && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
-                levels.push(Level::Avx512);
+        match self {
+            Level::Portable => true,
+            Level::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2"),
+            Level::Avx512 => {
+                Level::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512cd")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
             }
         }
-        levels
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            self == Level::Portable
+        }
     }
 
     /// The best level that this processor has.
@@ -151,7 +161,7 @@ pub trait Kernel {
 /// # Panics
 /// When the processor does not have it.
 pub fn dispatch<K: Kernel>(level: Level, kernel: K) -> K::Output {
-    assert!(Level::available().contains(&level), "this processor has no {level:?}");
+    assert!(level.is_available(), "this processor has no {level:?}");
     // SAFETY: just checked.
     unsafe { dispatch_unchecked(level, kernel) }
 }
