@@ -7,7 +7,7 @@
 
 use afterstate_game::Symmetry;
 
-use crate::{LANES, Lookup, NetworkSpec, Tuple};
+use crate::{LANES, Lookup, NetworkSpec, Tuple, lookup::scatter};
 
 /// Tables begin at multiples of this: at the start of a cache line.
 const ALIGNMENT: u64 = 64;
@@ -48,6 +48,26 @@ pub struct Layout {
     private_len: u64,
     /// The number of labels in each table.
     labels: Vec<u64>,
+    /// Whether positions are nibbles, and scattered.
+    is_scattered: bool,
+}
+
+/// Where the weights of a table stand.
+pub(crate) struct Places {
+    /// What each label of each cell counts. The code of a weight is what its labels count together.
+    pub(crate) cells: Vec<Vec<u64>>,
+    offset: u64,
+    stride: u64,
+    is_scattered: bool,
+}
+
+impl Places {
+    /// The place of the weight with this code.
+    #[inline(always)]
+    pub(crate) fn at(&self, code: u64) -> u64 {
+        let code = if self.is_scattered { scatter(code) } else { code };
+        self.offset + self.stride * code
+    }
 }
 
 /// Two tuples that share cells, and the symmetry by which the second one does.
@@ -101,7 +121,7 @@ impl Layout {
         }
         let lookups = lookups(spec, &tables);
         let labels = (0..tables.len()).map(|table| spec.labels(table) as u64).collect();
-        Layout { tables, lookups, len, private_len, labels }
+        Layout { tables, lookups, len, private_len, labels, is_scattered: spec.has_nibbles() }
     }
 
     /// The number of weights in an area for boards of tiles up to 128, which threads can have for
@@ -129,12 +149,12 @@ impl Layout {
     pub fn private_positions(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.tables.len()).flat_map(move |i| {
             let table = &self.tables[i];
-            let (offset, contributions) = self.contributions(i);
+            let places = self.places(i);
             (0..SMALL.pow(table.order.len() as u32)).map(move |digits| {
                 let digit = |rank: usize| (digits / SMALL.pow(rank as u32) % SMALL) as usize;
                 let cells = table.order.iter().enumerate();
-                let position = cells.map(|(rank, &cell)| contributions[cell][digit(rank)]).sum::<u64>();
-                ((table.private + digits * u64::from(table.stride)) as usize, (offset + position) as usize)
+                let code = cells.map(|(rank, &cell)| places.cells[cell][digit(rank)]).sum();
+                ((table.private + digits * u64::from(table.stride)) as usize, places.at(code) as usize)
             })
         })
     }
@@ -155,31 +175,31 @@ impl Layout {
         &self.lookups
     }
 
-    /// Where a table's first weight stands, and what each label of each of its cells adds.
-    pub(crate) fn contributions(&self, table: usize) -> (u64, Vec<Vec<u64>>) {
+    /// Where a table's weights stand.
+    pub(crate) fn places(&self, table: usize) -> Places {
         let c = self.labels[table];
         let table = &self.tables[table];
         let rank = |cell: usize| table.order.iter().position(|&other| other == cell).unwrap_or(0);
-        let stride = |cell| u64::from(table.stride) * c.pow(rank(cell) as u32);
-        let cells = (0..table.order.len()).map(|cell| (0..c).map(|e| e * stride(cell)).collect());
-        (table.offset, cells.collect())
+        let counts = |cell| (0..c).map(|label| label * c.pow(rank(cell) as u32)).collect();
+        let cells = (0..table.order.len()).map(counts).collect();
+        Places { cells, offset: table.offset, stride: table.stride.into(), is_scattered: self.is_scattered }
     }
 
     /// The positions of a table's weights, in the order of the paper's Eq. 3: the first cell counts 1,
     /// the next c, and so on.
     pub fn positions(&self, table: usize) -> impl Iterator<Item = usize> + '_ {
-        let (offset, contributions) = self.contributions(table);
         let c = self.labels[table];
-        let runs = c.pow(contributions.len() as u32 - 1);
+        let places = self.places(table);
+        let runs = c.pow(places.cells.len() as u32 - 1);
         (0..runs).flat_map(move |run| {
             let mut rest = run;
-            let mut base = offset;
-            for cell in &contributions[1..] {
-                base += cell[(rest % c) as usize];
+            let mut code = 0;
+            for cell in &places.cells[1..] {
+                code += cell[(rest % c) as usize];
                 rest /= c;
             }
-            let first = contributions[0].clone();
-            first.into_iter().map(move |e| (base + e) as usize)
+            let first = places.cells[0].iter().map(|count| places.at(code + count) as usize);
+            first.collect::<Vec<_>>()
         })
     }
 }

@@ -1,15 +1,27 @@
 //! A lookup: sixteen table positions computed from one board.
 //!
 //! With symmetric sampling the lanes are the eight images of two tuples; without it they are up to
-//! sixteen different tuples. A position is linear in the exponents, in one of two forms:
+//! sixteen different tuples. A position comes from the exponents in one of two forms:
 //!
-//! * plain tables with c = 16: exponents are nibbles, and a position is the nibbles side by side. Two byte shuffles put
-//!   them there, one for the even and one for the odd nibbles;
+//! * plain tables with c = 16: exponents are nibbles, and a position is the nibbles side by side, [scattered](scatter). Two
+//!   byte shuffles put them there, one for the even and one for the odd nibbles;
 //! * all others: exponents become labels, and the labels of four cells are multiplied and added in pairs,
 //!   and again in pairs; the same for the next four, and the next.
 
 /// The number of positions that one lookup gives.
 pub const LANES: usize = 16;
+
+/// By how many bits [`scatter`] moves: those of the cells that count most come upon those that choose the set of a cache or of a
+/// TLB.
+pub(crate) const SCATTER: u32 = 10;
+
+/// The nibbles of a tuple's cells, so that tables of empty cells and small tiles, at which most boards look, do not all compete
+/// for the same few sets of the caches. Different nibbles stay different, and those that differ in the last two cells
+/// alone stay in one page.
+#[inline(always)]
+pub(crate) fn scatter(nibbles: u64) -> u64 {
+    nibbles ^ nibbles >> SCATTER
+}
 
 /// Sixteen positions, counted from the lookup's base.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::Floats;
 use crate::Network;
 
-/// A cell of a tuple: what its label counts in the file, and what each label adds in memory.
+/// A cell of a tuple: what its label counts in the file, and what each label counts in memory.
 struct Cell {
     in_file: usize,
     in_memory: Vec<u64>,
@@ -19,10 +19,10 @@ struct Cell {
 pub(super) fn fill_table(network: &Network, table: usize, values: Floats<'_>) {
     let spec = network.spec();
     let c = spec.labels(table);
-    let (offset, contributions) = network.layout().contributions(table % spec.tables_per_set());
-    let offset = offset + (spec.table_id(table).set * network.set_len()) as u64;
-    let cell = |(j, in_memory)| Cell { in_file: c.pow(j), in_memory };
-    let mut cells: Vec<Cell> = (0..).zip(contributions).map(cell).collect();
+    let places = network.layout().places(table % spec.tables_per_set());
+    let start = (spec.table_id(table).set * network.set_len()) as u64;
+    let cell = |(j, in_memory): (u32, &Vec<u64>)| Cell { in_file: c.pow(j), in_memory: in_memory.clone() };
+    let mut cells: Vec<Cell> = (0..).zip(&places.cells).map(cell).collect();
     let least_in_file = cells.remove(0);
     cells.sort_by_key(|cell| cell.in_memory[1]);
     let [least_in_memory, outer @ ..] = &cells[..] else {
@@ -30,16 +30,16 @@ pub(super) fn fill_table(network: &Network, table: usize, values: Floats<'_>) {
     };
     for corner in 0..c.pow(outer.len() as u32) {
         let mut rest = corner;
-        let (mut index, mut position) = (0, offset);
+        let (mut index, mut code) = (0, 0);
         for cell in outer {
             index += rest % c * cell.in_file;
-            position += cell.in_memory[rest % c];
+            code += cell.in_memory[rest % c];
             rest /= c;
         }
         for (i, here) in least_in_memory.in_memory.iter().enumerate() {
             let row = values.range(index + i * least_in_memory.in_file, c);
             for (value, there) in row.iter().zip(&least_in_file.in_memory) {
-                let position = position + here + there;
+                let position = start + places.at(code + here + there);
                 network.weights()[position as usize].store(value.to_bits(), Relaxed);
             }
         }

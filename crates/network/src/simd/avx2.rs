@@ -3,7 +3,7 @@
 use std::{arch::x86_64::*, sync::atomic::AtomicU32};
 
 use super::{Encoding, Isa, Level};
-use crate::{Lookup, Positions};
+use crate::{Lookup, Positions, lookup::SCATTER};
 
 /// x86-64 with AVX2.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,9 @@ impl Isa for Avx2 {
                         let odd = _mm256_shuffle_epi8(board, load(lookup.odd_nibbles.as_ptr().cast()));
                         let nibbles = _mm256_or_si256(even, _mm256_slli_epi16::<4>(odd));
                         let shift = load(lookup.shift.as_ptr().cast());
-                        let position = _mm256_add_epi32(_mm256_sllv_epi32(nibbles, shift), offset);
+                        let scattered =
+                            _mm256_xor_si256(nibbles, _mm256_srli_epi32::<{ SCATTER as i32 }>(nibbles));
+                        let position = _mm256_add_epi32(_mm256_sllv_epi32(scattered, shift), offset);
                         if lookup.is_private {
                             // Bytes of two nibbles become numbers of six bits, then of twelve and of 24.
                             let upper = _mm256_and_si256(nibbles, _mm256_set1_epi8(0x70));

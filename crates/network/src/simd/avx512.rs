@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{Encoding, Isa, Level, avx2};
-use crate::{Lookup, Positions};
+use crate::{Lookup, Positions, lookup::SCATTER};
 
 /// x86-64 with AVX-512 (F, BW, CD, DQ, VL).
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,8 @@ impl Isa for Avx512 {
                     let odd = _mm512_shuffle_epi8(board, load(lookup.odd_nibbles.as_ptr().cast()));
                     let nibbles = _mm512_or_si512(even, _mm512_slli_epi16::<4>(odd));
                     let shift = load(lookup.shift.as_ptr().cast());
-                    let position = _mm512_add_epi32(_mm512_sllv_epi32(nibbles, shift), offset);
+                    let scattered = _mm512_xor_si512(nibbles, _mm512_srli_epi32::<{ SCATTER }>(nibbles));
+                    let position = _mm512_add_epi32(_mm512_sllv_epi32(scattered, shift), offset);
                     if lookup.is_private {
                         // Bytes of two nibbles become numbers of six bits, then of twelve and of 24.
                         let upper = _mm512_and_si512(nibbles, _mm512_set1_epi8(0x70));

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::{Encoding, Isa, Level};
-use crate::{LANES, Lookup, Positions};
+use crate::{LANES, Lookup, Positions, lookup::scatter};
 
 /// Plain Rust.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ impl Isa for Portable {
                     let moved = lookup.private_offset[lane].wrapping_sub(lookup.offset[lane]);
                     (digits << lookup.shift[lane]).wrapping_add(moved)
                 } else {
-                    nibbles << lookup.shift[lane]
+                    (scatter(nibbles.into()) as u32) << lookup.shift[lane]
                 }
             }
             Encoding::Labels => {

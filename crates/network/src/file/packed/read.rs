@@ -13,6 +13,7 @@ use super::{
 use crate::{
     Network,
     file::{FileError, Problem, safetensors::TensorFile},
+    layout::Places,
 };
 
 /// Fills a network with packed tables of its shape.
@@ -50,9 +51,12 @@ struct Weights<'a> {
     shape: &'a Shape,
     /// The steps by precision.
     steps: [f32; SYMBOLS],
-    /// What the lower and the upper labels of an index add to its position.
-    low: Vec<usize>,
-    high: Vec<usize>,
+    places: Places,
+    /// Where the stage begins.
+    start: usize,
+    /// What the lower and the upper labels of an index count together.
+    low: Vec<u64>,
+    high: Vec<u64>,
     /// From the position in this stage to that in the next, and the number of stages from this one on.
     stage_len: usize,
     stages: usize,
@@ -62,21 +66,22 @@ struct Weights<'a> {
 impl<'a> Weights<'a> {
     fn new(network: &'a Network, table: usize, shape: &'a Shape, step: f32) -> Self {
         let spec = network.spec();
-        let (offset, cells) = network.layout().contributions(table % spec.tables_per_set());
+        let places = network.layout().places(table % spec.tables_per_set());
         let id = spec.table_id(table);
-        let start = id.set * network.set_len() + offset as usize;
-        let (low, high) = cells.split_at(shape.n / 2);
-        let sums = |cells: &[Vec<u64>], start| {
-            cells.iter().fold(vec![start], |sums, cell| {
-                cell.iter().flat_map(|add| sums.iter().map(move |sum| sum + *add as usize)).collect()
+        let (low, high) = places.cells.split_at(shape.n / 2);
+        let sums = |cells: &[Vec<u64>]| {
+            cells.iter().fold(vec![0], |sums, cell| {
+                cell.iter().flat_map(|count| sums.iter().map(move |sum| sum + count)).collect::<Vec<u64>>()
             })
         };
         Weights {
             network,
             shape,
             steps: std::array::from_fn(|precision| step_of(step, precision as u8)),
-            low: sums(low, start),
-            high: sums(high, 0),
+            low: sums(low),
+            high: sums(high),
+            places,
+            start: id.set * network.set_len(),
             stage_len: spec.values.sets() * network.set_len(),
             stages: spec.stages.count() - id.stage,
             is_first: id.stage == 0,
@@ -87,7 +92,8 @@ impl<'a> Weights<'a> {
     fn position(&self, index: usize) -> usize {
         // Tables have 2^32 weights at most, and short divisions are fast.
         let (index, low) = (index as u32, self.low.len() as u32);
-        self.low[(index % low) as usize] + self.high[(index / low) as usize]
+        let code = self.low[(index % low) as usize] + self.high[(index / low) as usize];
+        self.start + self.places.at(code) as usize
     }
 }
 
