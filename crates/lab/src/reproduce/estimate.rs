@@ -1,8 +1,8 @@
 //! How long a table would take here, from a short measured rate of training.
 
-use std::{collections::HashMap, sync::atomic::AtomicU64, sync::atomic::Ordering::Relaxed};
+use std::collections::HashMap;
 
-use afterstate_learning::{Progress, Trainer};
+use afterstate_learning::Trainer;
 use afterstate_network::Network;
 
 use super::{Plan, ReproduceError, Training, work::lanes_of};
@@ -42,7 +42,7 @@ pub fn describe_budget(recipe: &str) -> String {
 /// Rates of training on this machine, each measured once.
 #[derive(Debug, Default)]
 pub struct Rates {
-    measured: HashMap<(u64, u64, usize), f64>,
+    measured: HashMap<(u64, u64, usize), Option<f64>>,
     threads: usize,
 }
 
@@ -52,26 +52,31 @@ impl Rates {
         Rates { measured: HashMap::new(), threads }
     }
 
-    /// The seconds that the trainings of a plan would take here, without their evaluations.
+    /// The seconds that the trainings of a plan would take here, without their evaluations; none when nothing could be
+    /// done in the time there was.
     ///
     /// # Errors
     /// When a training cannot be tried.
-    pub fn seconds(&mut self, plan: &Plan) -> Result<f64, ReproduceError> {
-        let mut seconds = 0.0;
+    pub fn seconds(&mut self, plan: &Plan) -> Result<Option<f64>, ReproduceError> {
+        let mut sum = 0.0;
         for (i, training) in plan.trainings.iter().enumerate() {
-            seconds += plan.seeds() as f64
-                * match training.recipe.budget {
-                    Budget::Seconds(seconds) => seconds,
-                    Budget::Actions(actions) => actions as f64 / self.rate(training)?,
-                    Budget::Episodes(episodes) => episodes as f64 * moves(plan, i) / self.rate(training)?,
-                };
+            let work = match training.recipe.budget {
+                Budget::Seconds(seconds) => {
+                    sum += seconds;
+                    continue;
+                }
+                Budget::Actions(actions) => actions as f64,
+                Budget::Episodes(episodes) => episodes as f64 * moves(plan, i),
+            };
+            let Some(rate) = self.rate(training)? else { return Ok(None) };
+            sum += work / rate;
         }
-        Ok(seconds)
+        Ok(Some(sum * plan.seeds() as f64))
     }
 
     /// Moves in each second over all threads, by trainings side by side as in earnest. Networks of the same size, with
     /// as many numbers for each weight, are taken to be as fast.
-    fn rate(&mut self, training: &Training) -> Result<f64, ReproduceError> {
+    fn rate(&mut self, training: &Training) -> Result<Option<f64>, ReproduceError> {
         let recipe = &training.recipe;
         let plan = run::Plan::of(recipe)?;
         let features = recipe.network.spec(recipe.game.side)?.active_features();
@@ -86,36 +91,60 @@ impl Rates {
     }
 }
 
-/// Trains for a moment, as many networks side by side.
-fn measure(recipe: &Recipe, lanes: usize, threads: usize) -> Result<f64, ReproduceError> {
+/// Trains for a moment, as many networks side by side; none when not a move was made.
+fn measure(recipe: &Recipe, lanes: usize, threads: usize) -> Result<Option<f64>, ReproduceError> {
     let mut recipe = Recipe { budget: Budget::Seconds(LONGEST), ..recipe.clone() };
     recipe.parallel.threads = threads;
     // Without a first value the memory is not written before it is used, and without first weights none are read.
     (recipe.network.initial_value, recipe.network.from) = (vec![0.0], String::new());
     recipe.start = crate::recipe::Start::Fresh;
-    let rates = AtomicU64::new(0);
-    let lane = || -> Result<(), ReproduceError> {
+    let lane = || -> Result<Option<f64>, ReproduceError> {
         let network = Network::new(recipe.network.spec(recipe.game.side)?)?;
         let mut trainer = Trainer::new(&network, recipe.settings()).map_err(run::RunError::from)?;
-        let (mut rate, mut since) = (0.0, Progress::default());
-        trainer.run(|now, _| {
-            let seconds = now.seconds - since.seconds;
-            if seconds < SPAN {
-                return true;
-            }
-            let before = rate;
-            rate = (now.actions - since.actions) as f64 / seconds;
-            since = now;
-            rate > SETTLED * before
-        });
-        rates.fetch_add(rate as u64, Relaxed);
-        Ok(())
+        let mut spans = Spans::default();
+        trainer.run(|now, _| spans.goes_on(now.actions, now.seconds));
+        Ok(spans.rate())
     };
-    std::thread::scope(|scope| {
+    let rates = std::thread::scope(|scope| {
         let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
-        lanes.into_iter().filter_map(|lane| lane.join().ok()).collect::<Result<(), _>>()
+        lanes.into_iter().filter_map(|lane| lane.join().ok()).collect::<Result<Vec<_>, _>>()
     })?;
-    Ok((rates.into_inner() as f64).max(1.0))
+    Ok(rates.into_iter().flatten().reduce(|sum, rate| sum + rate))
+}
+
+/// A rate from reports on how much has been done and when, the last one being what counts.
+#[derive(Debug, Default)]
+struct Spans {
+    /// What had been done when the span began, and when that was.
+    since: (u64, f64),
+    /// What has been done at the last report that brought anything, and when that was.
+    last: (u64, f64),
+    /// The rate of the last whole span.
+    rate: Option<f64>,
+}
+
+impl Spans {
+    /// Takes a report; `false` when the rate has settled. What is done comes in pieces, and a span ends with one of
+    /// them, however long it took.
+    fn goes_on(&mut self, done: u64, seconds: f64) -> bool {
+        if done == self.last.0 {
+            return true;
+        }
+        self.last = (done, seconds);
+        if seconds - self.since.1 < SPAN {
+            return true;
+        }
+        let before = self.rate.unwrap_or(0.0);
+        let rate = (done - self.since.0) as f64 / (seconds - self.since.1);
+        (self.rate, self.since) = (Some(rate), self.last);
+        rate > SETTLED * before
+    }
+
+    /// The rate of the last whole span, or of what was done without one; none when nothing was done.
+    fn rate(&self) -> Option<f64> {
+        let (done, seconds) = self.last;
+        self.rate.or((done > 0).then(|| done as f64 / seconds.max(1e-3)))
+    }
 }
 
 /// The moves of a game, about: from the paper's score of the first row that needs the training.
@@ -126,4 +155,33 @@ fn moves(plan: &Plan, training: usize) -> f64 {
         .position(|sources| sources.iter().any(|source| source.training() == Some(training)));
     let score = row.and_then(|row| plan.table.rows[row].figure(0)).map_or(300_000.0, |figure| figure.value);
     (score / POINTS_PER_MOVE).max(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rate after these reports, as far as they are asked for.
+    fn rate(reports: &[(u64, f64)]) -> Option<f64> {
+        let mut spans = Spans::default();
+        reports.iter().all(|&(done, seconds)| spans.goes_on(done, seconds));
+        spans.rate()
+    }
+
+    #[test]
+    fn a_rate_is_what_was_done_in_the_time_that_passed() {
+        assert_eq!(rate(&[(100, 0.2), (200, 0.4), (410, 0.9)]), Some(420.0), "it goes on while it rises");
+        assert_eq!(
+            rate(&[(200, 0.4), (410, 0.8), (410, 0.9), (630, 1.3), (999, 9.0)]),
+            Some(440.0),
+            "and no longer"
+        );
+    }
+
+    #[test]
+    fn a_piece_that_takes_longer_than_a_span_counts() {
+        assert_eq!(rate(&[(0, 0.1), (0, 0.5), (0, 1.9), (1000, 2.0)]), Some(500.0));
+        assert_eq!(rate(&[(0, 0.1), (30, 0.2)]), Some(150.0), "nor need there be a whole span");
+        assert_eq!(rate(&[(0, 0.1), (0, 7.0)]), None, "nothing was done");
+    }
 }

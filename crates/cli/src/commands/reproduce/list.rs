@@ -60,7 +60,7 @@ struct Entry {
     table: Table,
     trainings: usize,
     budget: String,
-    /// Seconds; none when nothing can be run.
+    /// Seconds; none when nothing can be run, or no rate could be measured.
     seconds: Option<f64>,
     /// The rows that cannot be run, and why.
     left_out: Vec<(String, String)>,
@@ -76,9 +76,8 @@ impl Entry {
             plan.trainings.iter().map(|training| describe_budget(&training.name)).collect();
         budgets.sort();
         budgets.dedup();
-        let seconds =
-            (!plan.trainings.is_empty()).then(|| rates.seconds(&plan)).transpose().map_err(failure)?;
         let trainings = plan.trainings.len();
+        let seconds = if trainings > 0 { rates.seconds(&plan).map_err(failure)? } else { None };
         Ok(Entry { table: plan.table, trainings, budget: budgets.join(", "), seconds, left_out })
     }
 
@@ -101,9 +100,9 @@ impl Entry {
         let Entry { table, trainings, budget, seconds, left_out } = self;
         let name = &table.name;
         writeln!(out, "  {name:<26} {} ({})", table.title, table.place)?;
-        let work = seconds.map(|seconds| {
-            let each = table.trainings();
-            format!("{trainings} × {each} trainings of {budget}: {}", long(seconds))
+        let work = (*trainings > 0).then(|| {
+            let time = seconds.map_or("how long could not be measured".to_owned(), long);
+            format!("{trainings} × {} trainings of {budget}: {time}", table.trainings())
         });
         let missing = match (left_out.len(), left_out.first()) {
             (0, _) | (_, None) => None,
