@@ -1,12 +1,15 @@
 //! How long a table would take here, from a short measured rate of training.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Instant};
 
+use afterstate_game::{Game, Move, Rules};
 use afterstate_learning::Trainer;
 use afterstate_network::Network;
+use afterstate_policy::{self as policy, CrossEntropy, Net, NetSpec, Sample};
 
-use super::{Plan, ReproduceError, Training, work::lanes_of};
+use super::{Plan, ReproduceError, training::Method, work::lanes_of};
 use crate::{
+    dcnn::{self, DcnnError},
     recipe::{Budget, Recipe},
     run,
 };
@@ -18,24 +21,27 @@ const SETTLED: f64 = 1.1;
 /// After this many seconds it is taken as it is.
 const LONGEST: f64 = 6.0;
 
+/// The records that each thread learns from at a time while that is measured.
+const BATCH: usize = 125;
+
 /// The points of a move, by terauchi-2025, Table 1, about: 210,000 points in 7,600 moves.
 const POINTS_PER_MOVE: f64 = 27.0;
 
-/// The budget of a shipped recipe in words.
-pub fn describe_budget(recipe: &str) -> String {
-    let number = |number: u64| {
-        let zeros = (0..).take_while(|&zeros| number.is_multiple_of(10u64.pow(zeros + 1))).count() as u32;
-        match (number / 10u64.pow(zeros), zeros) {
-            (1, 6..) => format!("1e{zeros}"),
-            (digits, 6..) if digits < 10 => format!("{digits}e{zeros}"),
-            _ => number.to_string(),
-        }
-    };
-    match Recipe::load(recipe, &[]).map(|recipe| recipe.budget) {
-        Ok(Budget::Actions(actions)) => format!("{} actions", number(actions)),
-        Ok(Budget::Episodes(episodes)) => format!("{} games", number(episodes)),
-        Ok(Budget::Seconds(seconds)) => format!("{seconds} s"),
-        Err(_) => String::new(),
+/// A large number as papers write it, such as 6e8.
+pub(super) fn short(number: u64) -> String {
+    let zeros = (0..).take_while(|&zeros| number.is_multiple_of(10u64.pow(zeros + 1))).count() as u32;
+    match (number / 10u64.pow(zeros), zeros) {
+        (digits, 6..) if digits < 100 => format!("{digits}e{zeros}"),
+        _ => number.to_string(),
+    }
+}
+
+/// A budget in words.
+pub(super) fn in_words(budget: Budget) -> String {
+    match budget {
+        Budget::Actions(actions) => format!("{} actions", short(actions)),
+        Budget::Episodes(episodes) => format!("{} games", short(episodes)),
+        Budget::Seconds(seconds) => format!("{seconds} s"),
     }
 }
 
@@ -43,13 +49,15 @@ pub fn describe_budget(recipe: &str) -> String {
 #[derive(Debug, Default)]
 pub struct Rates {
     measured: HashMap<(u64, u64, usize), Option<f64>>,
+    /// Weights of policies times records in each second.
+    taught: Option<Option<f64>>,
     threads: usize,
 }
 
 impl Rates {
     /// Nothing measured yet.
     pub fn new(threads: usize) -> Self {
-        Rates { measured: HashMap::new(), threads }
+        Rates { threads, ..Rates::default() }
     }
 
     /// The seconds that the trainings of a plan would take here, without their evaluations; none when nothing could be
@@ -60,34 +68,65 @@ impl Rates {
     pub fn seconds(&mut self, plan: &Plan) -> Result<Option<f64>, ReproduceError> {
         let mut sum = 0.0;
         for (i, training) in plan.trainings.iter().enumerate() {
-            let work = match training.recipe.budget {
-                Budget::Seconds(seconds) => {
-                    sum += seconds;
-                    continue;
-                }
-                Budget::Actions(actions) => actions as f64,
-                Budget::Episodes(episodes) => episodes as f64 * moves(plan, i),
+            let seconds = match &training.method {
+                Method::Recipe(recipe) => match recipe.budget {
+                    Budget::Seconds(seconds) => Some(seconds),
+                    Budget::Actions(actions) => self.rate(recipe)?.map(|rate| actions as f64 / rate),
+                    Budget::Episodes(episodes) => {
+                        self.rate(recipe)?.map(|rate| episodes as f64 * moves(plan, i) / rate)
+                    }
+                },
+                Method::Lesson(lesson) => self.lesson_rate(lesson)?.map(|rate| lesson.samples as f64 / rate),
             };
-            let Some(rate) = self.rate(training)? else { return Ok(None) };
-            sum += work / rate;
+            let Some(seconds) = seconds else { return Ok(None) };
+            sum += seconds;
         }
         Ok(Some(sum * plan.seeds() as f64))
     }
 
     /// Moves in each second over all threads, by trainings side by side as in earnest. Networks of the same size, with
     /// as many numbers for each weight, are taken to be as fast.
-    fn rate(&mut self, training: &Training) -> Result<Option<f64>, ReproduceError> {
-        let recipe = &training.recipe;
+    fn rate(&mut self, recipe: &Recipe) -> Result<Option<f64>, ReproduceError> {
         let plan = run::Plan::of(recipe)?;
         let features = recipe.network.spec(recipe.game.side)?.active_features();
         let key = (plan.weights, plan.bytes, features);
         if let Some(&rate) = self.measured.get(&key) {
             return Ok(rate);
         }
-        let lanes = lanes_of(self.threads)(recipe);
+        let lanes = lanes_of(self.threads, recipe);
         let rate = measure(recipe, lanes, (self.threads / lanes).max(1))?;
         self.measured.insert(key, rate);
         Ok(rate)
+    }
+
+    /// Records in each second over all threads. A record takes time as there are weights, so that one network is
+    /// measured for all.
+    fn lesson_rate(&mut self, lesson: &dcnn::Settings) -> Result<Option<f64>, ReproduceError> {
+        let Some(spec) = lesson.spec()? else { return Ok(None) };
+        let weights = spec.weights() as f64;
+        let product = match self.taught {
+            Some(product) => product,
+            None => measure_lesson(spec, self.threads)?.map(|rate| rate * weights),
+        };
+        self.taught = Some(product);
+        Ok(product.map(|product| product / weights))
+    }
+}
+
+/// Teaches for a moment; which board makes no difference.
+fn measure_lesson(spec: NetSpec, threads: usize) -> Result<Option<f64>, ReproduceError> {
+    let mut trainer =
+        policy::Trainer::<CrossEntropy>::new(Net::new(spec, 1), threads).map_err(DcnnError::from)?;
+    let board = Game::<4>::new(Rules::default(), 1, 1).state().board();
+    let batch = vec![Sample { board, target: Move::Down }; BATCH * threads.max(1)];
+    let (start, mut spans, mut done) = (Instant::now(), Spans::default(), 0);
+    loop {
+        trainer.step(&batch, 0.001);
+        done += batch.len() as u64;
+        let seconds = start.elapsed().as_secs_f64();
+        if !spans.goes_on(done, seconds) || seconds > LONGEST {
+            return Ok(spans.rate());
+        }
     }
 }
 
@@ -169,12 +208,19 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_short_where_papers_have_them_so() {
+        let numbers = [1_200_000_000, 600_000_000, 10_000_000, 123_000_000, 200];
+        assert_eq!(numbers.map(short), ["12e8", "6e8", "1e7", "123000000", "200"]);
+    }
+
+    #[test]
     fn a_rate_is_what_was_done_in_the_time_that_passed() {
-        assert_eq!(rate(&[(100, 0.2), (200, 0.4), (410, 0.9)]), Some(420.0), "it goes on while it rises");
+        // Spans of 400, 410 and 600 a second: the last is not asked for.
+        assert_eq!(rate(&[(100, 0.25), (200, 0.5), (405, 1.0), (705, 1.5)]), Some(410.0), "it has settled");
         assert_eq!(
-            rate(&[(200, 0.4), (410, 0.8), (410, 0.9), (630, 1.3), (999, 9.0)]),
-            Some(440.0),
-            "and no longer"
+            rate(&[(100, 0.5), (300, 1.0), (300, 1.2), (510, 1.5)]),
+            Some(420.0),
+            "it goes on while it rises"
         );
     }
 
