@@ -1,41 +1,21 @@
 //! Networks taught by records: runs that are resumed exactly, and networks that learn.
 
+mod downwards;
+
 use std::{
     fs,
     path::Path,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use afterstate_game::{Move, Rules, State};
 use afterstate_lab::{
     dcnn::{DcnnError, Event, LearningLine, Settings, Taught, Training, accuracy},
     log::JsonLines,
     model::LoadedNet,
-    records::{About, GAMES_PER_SHARD, Recorder},
+    records::GAMES_PER_SHARD,
     run::Directory,
 };
 use afterstate_policy::Device;
-use afterstate_search::{Advice, Player};
-
-/// Moves down if it can, else left, right or up.
-struct Downwards;
-
-impl Player<4> for Downwards {
-    fn advise(&mut self, state: State<4>) -> Advice {
-        let legal = state.legal_moves();
-        let worth = [0.0, 1.0, 3.0, 2.0];
-        let values = Move::ALL.map(|a| legal.contains(a).then(|| worth[a as usize]));
-        Advice { values, plies: 1, evaluated: 0, time: Default::default() }
-    }
-}
-
-fn record(directory: &Path) {
-    let Rules { four, start_tiles } = Rules::default();
-    let [model, checksum, search, version] = ["downwards", "0", "1ply", "0"].map(str::to_owned);
-    let about = About { model, checksum, search, seed: 3, four, start_tiles, version };
-    let recorder = Recorder { directory, about, games: 3 * GAMES_PER_SHARD, threads: 2 };
-    assert!(recorder.record(|| Downwards, |_, _| true).unwrap());
-}
 
 fn settings(records: &Path, network: Taught) -> Settings {
     Settings {
@@ -62,7 +42,7 @@ fn run(directory: &Path, settings: Settings, threads: usize) {
 fn a_policy_learns_the_moves_of_the_records_and_resumes_exactly() {
     let folder = tempfile::tempdir().unwrap();
     let [records, whole, halves] = ["records", "whole", "halves"].map(|name| folder.path().join(name));
-    record(&records);
+    downwards::record(&records, 3 * GAMES_PER_SHARD);
     let settings = Settings { augment: true, ..settings(&records, Taught::Dcnn { layers: 2, channels: 16 }) };
     run(&whole, settings.clone(), 2);
 
@@ -90,7 +70,7 @@ fn a_policy_learns_the_moves_of_the_records_and_resumes_exactly() {
 fn what_was_learned_is_seen_on_records_held_out() {
     let folder = tempfile::tempdir().unwrap();
     let (records, directory) = (folder.path().join("records"), folder.path().join("run"));
-    record(&records);
+    downwards::record(&records, 3 * GAMES_PER_SHARD);
     run(&directory, settings(&records, Taught::Dcnn { layers: 2, channels: 16 }), 2);
     let log = JsonLines::<LearningLine>::read(&Directory::new(&directory).log()).unwrap();
     let held_out = log.last().unwrap().held_out_accuracy.unwrap();
@@ -104,7 +84,7 @@ fn what_was_learned_is_seen_on_records_held_out() {
 fn an_n_tuple_network_learns_values() {
     let folder = tempfile::tempdir().unwrap();
     let records = folder.path().join("records");
-    record(&records);
+    downwards::record(&records, 3 * GAMES_PER_SHARD);
     let error_after = |samples: u64| {
         let directory = folder.path().join(samples.to_string());
         let settings = settings(&records, Taught::Tuples("2x4".into()));

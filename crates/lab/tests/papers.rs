@@ -4,8 +4,13 @@ use std::{collections::HashSet, fs, path::Path};
 
 use afterstate_lab::{
     recipe::Recipe,
-    reproduce::{Options, Plan, Table, table_names},
+    reproduce::{
+        Options, Plan, Table,
+        paper::{Column, Measure, Row},
+        table_names,
+    },
 };
+use afterstate_policy::NetSpec;
 
 const TEXTS: [(&str, &str); 5] = [
     ("jaskowski-2016", "000_"),
@@ -90,7 +95,7 @@ fn every_figure_stands_in_its_table() {
     }
 }
 
-fn figures(table: &Table, row: &afterstate_lab::reproduce::paper::Row) -> Vec<String> {
+fn figures(table: &Table, row: &Row) -> Vec<String> {
     (0..table.columns.len())
         .filter_map(|column| row.figure(column))
         .map(|figure| figure.text.clone())
@@ -112,20 +117,75 @@ fn tables_are_whole() {
             assert_ne!(claim.above.is_empty(), claim.alike.len() < 2, "{name}: {}", claim.says);
         }
         for row in table.rows.iter().filter(|row| row.left_out.is_none() && table.left_out.is_none()) {
-            let recipe = Recipe::load(&table.recipe_name(row), &[]);
-            assert!(recipe.is_ok(), "{name}: {recipe:?}");
+            match row.dcnn {
+                Some(dcnn) => {
+                    // Error and accuracy are those of the end, and not of a point that shares the training.
+                    let of_the_end =
+                        |column: &Column| matches!(column.measure, Measure::Error | Measure::Accuracy);
+                    let same = |other: &&Row| table.training_name(other) == table.training_name(row);
+                    let alone = table.rows.iter().filter(same).count() == 1;
+                    assert!(alone || !table.columns.iter().any(of_the_end), "{name}: {}", row.name);
+                    let last = table.columns.iter().filter_map(|column| column.samples).max();
+                    assert!(last.is_none_or(|last| last <= dcnn.samples), "{name}: {}", row.name);
+                }
+                None => {
+                    let recipe = Recipe::load(&table.training_name(row), &[]);
+                    assert!(recipe.is_ok(), "{name}: {recipe:?}");
+                }
+            }
             assert!(table.curve || row.figure(0).is_some() || row.name == "nt6", "{name}: {}", row.name);
         }
-        let options = Options { share: 1e-6, trainings: None, games: None, plies: Some(1), threads: 2 };
+        let options =
+            Options { share: 1e-6, trainings: None, games: None, plies: Some(1), threads: 2, records: None };
         Plan::new(table.clone(), options).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
+}
+
+/// The networks of kondo-2019's tables are those of its Table 2, and five layers with fewer channels.
+#[test]
+fn dcnn_rows_are_the_networks_of_table_2() {
+    for table in tables() {
+        for dcnn in table.rows.iter().filter_map(|row| row.dcnn) {
+            let known = NetSpec::TABLE_2.contains(&(dcnn.layers, dcnn.channels));
+            let weights = NetSpec::dcnn(dcnn.layers, dcnn.channels).unwrap().weights();
+            assert!(known || [208_234, 410_128, 615_364].contains(&weights), "{}: {dcnn:?}", table.name);
+        }
+    }
+}
+
+/// The rows of Table 8 are points of one training, and so are the columns of Table 5.
+#[test]
+fn rows_and_columns_of_one_lesson_share_its_training() {
+    let plan = |name: &str| {
+        let options =
+            Options { share: 0.01, trainings: None, games: None, plies: Some(1), threads: 2, records: None };
+        Plan::new(Table::find(name).unwrap(), options).unwrap()
+    };
+    let points = |plan: &Plan, training: usize| -> Vec<_> {
+        plan.trainings[training]
+            .evaluations
+            .iter()
+            .map(|(entrant, games)| (entrant.to_string(), *games))
+            .collect()
+    };
+    let eight = plan("kondo-2019/table-8");
+    assert_eq!((eight.trainings.len(), eight.seeds(), eight.needs_records()), (1, 1, true));
+    assert_eq!(eight.trainings[0].budget, "12e8 records");
+    let tests: Vec<_> = (1..=12).map(|n| (format!("majority-{n}000000"), 1000)).collect();
+    assert_eq!(points(&eight, 0), tests);
+    let five = plan("kondo-2019/table-5");
+    assert_eq!(five.trainings.len(), 8);
+    let tests = [2, 4, 6].map(|n| (format!("majority-{n}000000"), 1000));
+    assert_eq!(points(&five, 3), tests);
+    let one = plan("kondo-2019/table-1");
+    assert_eq!((one.trainings.len(), one.left_out().count()), (2, 1));
 }
 
 /// Every shipped recipe of a table is a row here, so that none is forgotten.
 #[test]
 fn every_recipe_of_a_paper_is_in_a_table() {
     let used: HashSet<_> = tables()
-        .flat_map(|table| table.rows.iter().map(|row| table.recipe_name(row)).collect::<Vec<_>>())
+        .flat_map(|table| table.rows.iter().map(|row| table.training_name(row)).collect::<Vec<_>>())
         .collect();
     for shipped in afterstate_lab::recipe::shipped().filter(|shipped| !shipped.table.is_empty()) {
         assert!(used.contains(&shipped.name), "{}", shipped.name);

@@ -7,7 +7,7 @@ use std::{
 };
 
 use afterstate_lab::reproduce::{
-    Options, Plan, Report, Table, Verdict,
+    Method, Options, Plan, Report, Table, Verdict,
     work::{self, Event, Trained},
 };
 
@@ -52,7 +52,14 @@ fn table(folder: &Path) -> Table {
 }
 
 fn plan(folder: &Path, trainings: u64) -> Plan {
-    let options = Options { share: 0.002, trainings: Some(trainings), games: None, plies: None, threads: 2 };
+    let options = Options {
+        share: 0.002,
+        trainings: Some(trainings),
+        games: None,
+        plies: None,
+        threads: 2,
+        records: None,
+    };
     Plan::new(table(folder), options).unwrap()
 }
 
@@ -128,7 +135,8 @@ fn what_is_done_is_not_done_again_and_an_interruption_changes_nothing() {
     assert_eq!(before, after);
 
     let mut longer = plan.clone();
-    longer.trainings[0].recipe.budget = afterstate_lab::recipe::Budget::Actions(99_999);
+    let Method::Recipe(recipe) = &mut longer.trainings[0].method else { panic!("no recipe") };
+    recipe.budget = afterstate_lab::recipe::Budget::Actions(99_999);
     let error = work::run(&longer, &interrupted, &AtomicBool::new(false), &mut |_, _| ()).unwrap_err();
     assert!(error.to_string().contains("another budget"), "{error}");
 }

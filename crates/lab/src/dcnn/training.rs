@@ -35,8 +35,8 @@ const HELD_OUT_SHARE: usize = 50;
 
 /// What a watcher is told.
 pub enum Event<'a> {
-    /// Learning goes on: so many records of how many.
-    Learning(u64, u64),
+    /// Learning goes on: so many records so far, and how it did on the last batch of them.
+    Learning(u64, Step),
     /// A line was added to the log.
     Logged(&'a LearningLine),
     /// A test game ended.
@@ -191,7 +191,7 @@ impl Training {
             self.seconds += begin.elapsed().as_secs_f64();
             since.step.add(step);
             let is_last = self.samples == self.settings.samples;
-            watch(Event::Learning(self.samples, self.settings.samples));
+            watch(Event::Learning(self.samples, step));
             if self.has_passed(LOG_EVERY, step.samples) || is_last {
                 let line = self.report(&since);
                 since = Since::new(self.seconds);

@@ -19,17 +19,17 @@ pub fn page(
     let series: Vec<&Series> = subjects.iter().flat_map(|subject| &subject.series).collect();
     let mut body = String::new();
     for report in subjects.iter().filter_map(|subject| subject.table.as_ref()) {
-        let share = 100.0 * report.share;
-        let [theirs, ours] = report.trainings;
         body += &format!(
-            "<section><h2>{}: {}</h2>\n<p>{}. The paper: {}, {theirs} trainings of each row. Here: {share} % of that budget, {ours} \
-             trainings.</p>\n{}</section>\n",
+            "<section><h2>{}: {}</h2>\n<p>{}</p>\n{}</section>\n",
             escape(&report.table),
             escape(&report.title),
-            escape(&report.place),
-            escape(&report.budget),
+            escape(&report.introduction()),
             tables::reproduced(report)
         );
+    }
+    if series.is_empty() {
+        // The runs of networks that were taught have no recipes and no games of training.
+        return Ok(document(&title(subjects), &body));
     }
     body += &format!("<section><h2>Learning</h2>\n{}{}", legend(&series), figure(&scores(&series)?, SCORES));
     if let Some(face) =

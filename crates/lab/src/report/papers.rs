@@ -20,7 +20,7 @@ pub(super) fn section(series: &[&Series]) -> Result<String, ReportError> {
     for name in table_names() {
         let paper = Table::find(name)?;
         for series in series {
-            for row in paper.rows.iter().filter(|row| paper.recipe_name(row) == series.recipe.name) {
+            for row in paper.rows.iter().filter(|row| paper.training_name(row) == series.recipe.name) {
                 rows.extend(lines(&paper, row, series)?);
             }
         }

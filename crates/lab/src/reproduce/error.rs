@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use afterstate_network::{NetworkError, SpecError, file::FileError};
 
-use crate::{evaluate::KeepError, log::LogError, recipe::RecipeError, run::RunError};
+use crate::{dcnn::DcnnError, evaluate::KeepError, log::LogError, recipe::RecipeError, run::RunError};
 
 /// Why a table cannot be reproduced.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +26,17 @@ pub enum ReproduceError {
     /// The directory holds trainings of another length.
     #[error("{} holds a training with another budget", .0.display())]
     OtherBudget(PathBuf),
+    /// Networks are to be taught, and there is nothing to teach them by.
+    #[error("the networks of {0} are taught by play records, and none were given")]
+    NoRecords(String),
+    /// The directory holds trainings by other records.
+    #[error("{} holds a training by the records in {}", path.display(), found.display())]
+    OtherRecords {
+        /// The directory.
+        path: PathBuf,
+        /// The records there.
+        found: PathBuf,
+    },
     /// A file that cannot be read or written.
     #[error("{}: {source}", path.display())]
     File {
@@ -49,6 +60,9 @@ pub enum ReproduceError {
     /// A training.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A training by records.
+    #[error(transparent)]
+    Dcnn(#[from] DcnnError),
     /// The log of a training.
     #[error(transparent)]
     Log(#[from] LogError),

@@ -8,18 +8,22 @@ impl Report {
     /// The report as Markdown: the table, what its figures are, the claims.
     pub fn to_markdown(&self) -> String {
         let mut text = format!("# {}: {}\n\n", self.table, self.title);
-        let [theirs, ours] = self.trainings;
-        let _ = write!(
-            text,
-            "{}. The paper: {}, {theirs} trainings of each row. Here: {} of that budget, {ours} training{}.\n\n",
-            self.place,
-            if self.budget.is_empty() { "budget as there" } else { &self.budget },
-            percent(self.share),
-            if ours == 1 { "" } else { "s" },
-        );
+        let _ = write!(text, "{}\n\n", self.introduction());
         self.write_table(&mut text);
         self.write_notes(&mut text);
         self.write_claims(&mut text);
+        text
+    }
+
+    /// What was done in the paper, and here.
+    pub fn introduction(&self) -> String {
+        let [theirs, ours] = self.trainings.map(|number| format!("{number} training{}", plural(number)));
+        let budget = if self.budget.is_empty() { "budget as there" } else { &self.budget };
+        let mut text = format!("{}. The paper: {budget}, {theirs} of each row. ", self.place);
+        let _ = write!(text, "Here: {} of that budget, {ours}.", percent(self.share));
+        if let Some(games) = &self.taught_by {
+            let _ = write!(text, " Taught by {games}.");
+        }
         text
     }
 
@@ -51,12 +55,14 @@ impl Report {
     /// What stands behind ± in our figures, and what was left out.
     fn write_notes(&self, text: &mut String) {
         let all = || self.rows.iter().flat_map(|row| &row.cells);
-        let _ = writeln!(
-            text,
-            "Behind ± is, in the paper, {}; here, {}.",
-            self.spread.words(),
-            self.our_spread()
-        );
+        let figures: Vec<_> = all().filter_map(|cell| cell.paper.as_ref()).collect();
+        // Of a curve we have no figures, but one training has no scatter.
+        let none = match &figures[..] {
+            [] => self.trainings[0] == 1,
+            figures => figures.iter().all(|figure| figure.spread.is_none()),
+        };
+        let theirs = if none { "nothing" } else { self.spread.words() };
+        let _ = writeln!(text, "Behind ± is, in the paper, {theirs}; here, {}.", self.our_spread());
         let games =
             all().filter_map(|cell| cell.ours.as_ref()?.games).collect::<std::collections::BTreeSet<_>>();
         if let (Some(fewest), Some(most)) = (games.first(), games.last()) {
@@ -87,6 +93,7 @@ impl Report {
             Some(Of::Trainings) if self.spread == Spread::TrainingsSd => Spread::TrainingsSd.words(),
             Some(Of::Trainings) => Spread::TrainingsCi95.words(),
             Some(Of::Games) => Spread::GamesCi95.words(),
+            Some(Of::Batches) => "the 95% interval over the last batches of one training",
             None => "nothing: no row was measured",
         }
     }
@@ -134,7 +141,11 @@ fn aligned(head: &[String], rows: &[Vec<String>]) -> String {
 
 /// A difference with its interval.
 pub(super) fn interval(difference: &Difference) -> String {
-    let digits = if difference.mean.abs() < 100.0 { 1 } else { 0 };
+    let digits = match difference.mean.abs() {
+        ..1.0 => 3,
+        ..100.0 => 1,
+        _ => 0,
+    };
     let signed =
         |value: f64| if value < 0.0 { number(value, digits) } else { format!("+{}", number(value, digits)) };
     match (difference.low, difference.high) {
@@ -164,6 +175,11 @@ fn number(value: f64, decimals: usize) -> String {
 fn decimals(text: &str) -> usize {
     let first = text.split('±').next().unwrap_or_default().trim();
     first.split_once('.').map_or(0, |(_, fraction)| fraction.len())
+}
+
+/// What a word takes behind so many.
+pub(super) fn plural(number: u64) -> &'static str {
+    if number == 1 { "" } else { "s" }
 }
 
 fn percent(share: f64) -> String {

@@ -6,17 +6,20 @@
 mod error;
 mod estimate;
 mod markdown;
+mod measure;
 pub mod paper;
 mod plan;
 mod report;
 mod sample;
+mod training;
 mod verdict;
 pub mod work;
 
 pub use error::ReproduceError;
-pub use estimate::{Rates, describe_budget};
+pub use estimate::Rates;
 pub use paper::{Table, table_names};
-pub use plan::{Options, Plan, Training};
+pub use plan::{Options, Plan};
 pub use report::{Cell, Ours, Report, ReportRow};
 pub use sample::{Difference, Sample};
+pub use training::{Entrant, Method, Training};
 pub use verdict::{ClaimReport, Verdict};

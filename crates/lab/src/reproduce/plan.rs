@@ -1,13 +1,20 @@
 //! Which trainings and which evaluations a table needs.
 
+use std::path::{Path, PathBuf};
+
 use afterstate_search::{Limit, PlayerSpec};
 
 use super::{
     ReproduceError,
-    paper::{Column, Measure, Row, Table},
+    estimate::{in_words, short},
+    markdown::plural,
+    paper::{Column, Dcnn, Measure, Row, Table},
+    training::{Entrant, Method, Training},
 };
 use crate::{
+    dcnn::{self, DcnnError, Taught},
     recipe::{Budget, Recipe, StepSize},
+    records::{Reader, shards},
     run,
 };
 
@@ -27,19 +34,15 @@ pub struct Options {
     pub plies: Option<u32>,
     /// The number of threads.
     pub threads: usize,
+    /// The directory of the play records, for networks that are taught.
+    pub records: Option<PathBuf>,
 }
 
-/// A training that one or several rows need, with as many seeds as there are trainings.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Training {
-    /// The name of its recipe.
-    pub name: String,
-    /// The recipe at the share of its budget, with the first seed.
-    pub recipe: Recipe,
-    /// The training whose weights it begins with.
-    pub after: Option<usize>,
-    /// The searches that it is evaluated with, and the number of games of each.
-    pub evaluations: Vec<(PlayerSpec, u64)>,
+impl Options {
+    /// The share of a number, at least 1.
+    pub(super) fn part(&self, number: u64) -> u64 {
+        ((number as f64 * self.share).round() as u64).max(1)
+    }
 }
 
 /// What a figure of ours is made of.
@@ -47,15 +50,20 @@ pub struct Training {
 pub enum Source {
     /// It is not measured, for this reason.
     LeftOut(String),
-    /// Games of a training's networks with a search.
+    /// Games of a training's networks.
     Played {
         /// The training.
         training: usize,
-        /// The search.
-        player: PlayerSpec,
+        /// Who plays.
+        entrant: Entrant,
     },
     /// The games of the training itself.
     Trained {
+        /// The training.
+        training: usize,
+    },
+    /// The last batches of records that the training learned from.
+    Learned {
         /// The training.
         training: usize,
     },
@@ -66,7 +74,9 @@ impl Source {
     pub fn training(&self) -> Option<usize> {
         match *self {
             Source::LeftOut(_) => None,
-            Source::Played { training, .. } | Source::Trained { training } => Some(training),
+            Source::Played { training, .. } | Source::Trained { training } | Source::Learned { training } => {
+                Some(training)
+            }
         }
     }
 }
@@ -82,18 +92,21 @@ pub struct Plan {
     pub trainings: Vec<Training>,
     /// What the figures are made of, row by row, column by column.
     pub sources: Vec<Vec<Source>>,
+    /// Whose games teach, in words; none where no records are needed, or were given.
+    pub taught_by: Option<String>,
 }
 
 impl Plan {
     /// Works out what is to be done.
     ///
     /// # Errors
-    /// When the share cannot be, or a recipe of the table.
+    /// When the share cannot be, or a recipe of the table, or the records that it needs cannot be read.
     pub fn new(table: Table, options: Options) -> Result<Plan, ReproduceError> {
         if !(options.share > 0.0 && options.share <= 1.0) {
             return Err(ReproduceError::Share(options.share));
         }
-        let mut plan = Plan { table, options, trainings: Vec::new(), sources: Vec::new() };
+        let (trainings, sources) = (Vec::new(), Vec::new());
+        let mut plan = Plan { table, options, trainings, sources, taught_by: None };
         for row in plan.table.rows.clone() {
             let sources = match plan.training_of(&row)? {
                 Err(reason) => vec![Source::LeftOut(reason); plan.table.columns.len()],
@@ -107,7 +120,15 @@ impl Plan {
             };
             plan.sources.push(sources);
         }
+        if let Some(records) = plan.options.records.as_deref().filter(|_| plan.needs_records()) {
+            plan.taught_by = Some(whose_games(records)?);
+        }
         Ok(plan)
+    }
+
+    /// Whether networks are taught by play records.
+    pub fn needs_records(&self) -> bool {
+        self.trainings.iter().any(|training| matches!(training.method, Method::Lesson(_)))
     }
 
     /// The number of trainings of each row.
@@ -131,10 +152,15 @@ impl Plan {
         if let Some(reason) = row.left_out.clone().or_else(|| self.table.left_out.clone()) {
             return Ok(Err(reason));
         }
+        let name = self.table.training_name(row);
+        if let Some(dcnn) = row.dcnn {
+            return Ok(Ok(self.add_lesson(name, dcnn)));
+        }
         let before = self.trainings.len();
-        let training = self.add(&self.table.recipe_name(row))?;
+        let training = self.add(&name)?;
         for added in &self.trainings[before..] {
-            let needs = run::Plan::of(&added.recipe)?;
+            let Method::Recipe(recipe) = &added.method else { continue };
+            let needs = run::Plan::of(recipe)?;
             if let Some(available) = needs.available.filter(|_| !needs.fits()) {
                 let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
                 let reason = format!(
@@ -152,43 +178,89 @@ impl Plan {
     /// Adds the training of a recipe, and those that it needs, unless they are there.
     fn add(&mut self, name: &str) -> Result<usize, ReproduceError> {
         let mut recipe = Recipe::load(name, &[])?;
+        let budget = in_words(recipe.budget);
         let after = match recipe.network.from.strip_prefix("runs/").map(str::to_owned) {
             Some(first) => Some(self.add(&first)?),
             None => None,
         };
         scale(&mut recipe, &self.options);
-        let same = |other: &Training| {
-            let names = (recipe.name.clone(), recipe.description.clone());
-            let (name, description) = names;
-            Recipe { name, description, ..other.recipe.clone() } == recipe
+        let same = |other: &Training| match &other.method {
+            Method::Recipe(other) => {
+                let (name, description) = (recipe.name.clone(), recipe.description.clone());
+                Recipe { name, description, ..(**other).clone() } == recipe
+            }
+            Method::Lesson(_) => false,
         };
         if let Some(found) = self.trainings.iter().position(same) {
             return Ok(found);
         }
-        self.trainings.push(Training { name: name.to_owned(), recipe, after, evaluations: Vec::new() });
+        let (name, method) = (name.to_owned(), Method::Recipe(recipe.into()));
+        self.trainings.push(Training { name, budget, method, after, evaluations: Vec::new() });
         Ok(self.trainings.len() - 1)
+    }
+
+    /// Adds the lesson of a network. A shorter one is the beginning of a longer one, and no training of its own.
+    fn add_lesson(&mut self, name: String, dcnn: Dcnn) -> usize {
+        let Dcnn { layers, channels, samples } = dcnn;
+        let (part, budget) = (self.options.part(samples), format!("{} records", short(samples)));
+        let known = self.trainings.iter_mut().enumerate().filter(|(_, training)| training.name == name);
+        for (found, training) in known {
+            if let Method::Lesson(lesson) = &mut training.method {
+                if part > lesson.samples {
+                    (lesson.samples, training.budget) = (part, budget);
+                }
+                return found;
+            }
+        }
+        let lesson = dcnn::Settings {
+            records: self.options.records.clone().unwrap_or_default(),
+            network: Taught::Dcnn { layers, channels },
+            samples: part,
+            test_every: 0,
+            ..dcnn::Settings::default()
+        };
+        let method = Method::Lesson(lesson);
+        self.trainings.push(Training { name, budget, method, after: None, evaluations: Vec::new() });
+        self.trainings.len() - 1
     }
 
     /// What a figure is made of; takes note of the evaluation that it needs.
     fn source(&mut self, row: &Row, column: &Column, training: usize) -> Result<Source, ReproduceError> {
-        if column.measure == Measure::HighestInTraining {
-            return Ok(Source::Trained { training });
-        }
-        let text = row.search(column);
-        let player: PlayerSpec = text.parse()?;
-        let limit = player.search.map(|search| search.limit);
-        if let Some(plies) = self.options.plies
+        let (entrant, limit) = match (column.measure, row.dcnn) {
+            (Measure::HighestInTraining, _) => return Ok(Source::Trained { training }),
+            (Measure::Error | Measure::Accuracy, Some(_)) => return Ok(Source::Learned { training }),
+            (Measure::Error | Measure::Accuracy, None) => {
+                return Ok(Source::LeftOut("it does not learn from records".to_owned()));
+            }
+            (_, Some(dcnn)) => {
+                let samples = column.samples.unwrap_or(dcnn.samples);
+                (Entrant::Voting(self.options.part(samples)), None)
+            }
+            (_, None) => {
+                let player: PlayerSpec = row.search(column).parse()?;
+                (Entrant::Searching(player), player.search.map(|search| search.limit))
+            }
+        };
+        if let (Some(plies), None) = (self.options.plies, row.dcnn)
             && !matches!(limit, Some(Limit::Plies(wanted)) if wanted <= plies)
         {
-            return Ok(Source::LeftOut(format!("{text} was not asked for: --plies {plies}")));
+            return Ok(Source::LeftOut(format!("{entrant} was not asked for: --plies {plies}")));
         }
         let games = self.options.games.unwrap_or_else(|| row.games(column).min(most_games(limit)));
         let evaluations = &mut self.trainings[training].evaluations;
-        if !evaluations.iter().any(|(other, _)| *other == player) {
-            evaluations.push((player, games));
+        if !evaluations.iter().any(|(other, _)| *other == entrant) {
+            evaluations.push((entrant, games));
         }
-        Ok(Source::Played { training, player })
+        Ok(Source::Played { training, entrant })
     }
+}
+
+/// Who played the games of a directory of records.
+fn whose_games(records: &Path) -> Result<String, ReproduceError> {
+    let shards = shards(records).map_err(DcnnError::from)?;
+    let about = Reader::open(&shards[0]).map_err(DcnnError::from)?.info().about.clone();
+    let (model, search, files, place) = (about.model, about.search, shards.len(), records.display());
+    Ok(format!("games of {model} with {search}, {files} file{} in {place}", plural(files as u64)))
 }
 
 /// More games than these would take longer than the training of a small share.
@@ -202,7 +274,7 @@ fn most_games(limit: Option<Limit>) -> u64 {
 
 /// Cuts a recipe to a share of its budget: intervals that are counted in actions shrink with it.
 fn scale(recipe: &mut Recipe, options: &Options) {
-    let part = |number: u64| ((number as f64 * options.share).round() as u64).max(1);
+    let part = |number: u64| options.part(number);
     recipe.budget = match recipe.budget {
         Budget::Actions(actions) => Budget::Actions(part(actions)),
         Budget::Episodes(episodes) => Budget::Episodes(part(episodes)),

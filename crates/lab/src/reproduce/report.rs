@@ -4,14 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Plan,
-    estimate::describe_budget,
-    paper::{Column, Figure, Measure, Pick, Spread},
+    measure::sample,
+    paper::{Figure, Spread},
     plan::Source,
-    sample::{Of, Sample},
+    sample::Of,
     verdict::{ClaimReport, judge},
     work::Trained,
 };
-use crate::stats::GameResult;
 
 /// A table with our figures beside the paper's.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -26,6 +25,9 @@ pub struct Report {
     pub budget: String,
     /// The share of it that was used.
     pub share: f64,
+    /// Whose games taught; none where no records were needed.
+    #[serde(default)]
+    pub taught_by: Option<String>,
     /// The number of trainings of each row: the paper's, and ours.
     pub trainings: [u64; 2],
     /// What stands behind ± in the paper.
@@ -47,9 +49,9 @@ pub struct ReportRow {
     pub name: String,
     /// What the paper calls it.
     pub label: String,
-    /// The name of its recipe.
+    /// The name of its training: of its recipe, or of the network that is taught.
     pub recipe: String,
-    /// The mean number of actions of its trainings; none when there was no training.
+    /// The mean number of actions of its trainings, or the records that it was taught by; none when there was no training.
     pub actions: Option<f64>,
     /// Its figures, column by column.
     pub cells: Vec<Cell>,
@@ -77,7 +79,7 @@ pub struct Ours {
     pub ci95: Option<f64>,
     /// What it is the mean of.
     pub of: Of,
-    /// How many trainings, or games of one training.
+    /// How many trainings, or games or batches of one training.
     pub count: usize,
     /// The games of each evaluation; none for figures of the training itself.
     pub games: Option<u64>,
@@ -99,8 +101,8 @@ impl Report {
         let table = &plan.table;
         let sample = |row, column| sample(plan, trained, row, column);
         let rows = (0..table.rows.len()).map(|row| report_row(plan, trained, row)).collect();
-        let budgets = plan.trainings.iter().map(|training| describe_budget(&training.name));
-        let mut budgets: Vec<String> = budgets.collect();
+        let mut budgets: Vec<String> =
+            plan.trainings.iter().map(|training| training.budget.clone()).collect();
         budgets.dedup();
         Report {
             table: table.name.clone(),
@@ -108,6 +110,7 @@ impl Report {
             place: table.place.clone(),
             budget: budgets.join("; "),
             share: plan.options.share,
+            taught_by: plan.taught_by.clone(),
             trainings: [table.trainings(), plan.seeds()],
             spread: table.spread,
             columns: table.columns.iter().map(|column| column.name.clone()).collect(),
@@ -123,8 +126,8 @@ fn report_row(plan: &Plan, trained: &[Vec<Trained>], row: usize) -> ReportRow {
         let ours = sample(plan, trained, row, column).map(|sample| {
             let (sd, ci95) = sample.spread();
             let games = match plan.sources[row][column] {
-                Source::Played { training, player } => {
-                    trained[training].first().map(|trained| trained.games(player).len() as u64)
+                Source::Played { training, entrant } => {
+                    trained[training].first().map(|trained| trained.games(entrant).len() as u64)
                 }
                 _ => None,
             };
@@ -138,66 +141,19 @@ fn report_row(plan: &Plan, trained: &[Vec<Trained>], row: usize) -> ReportRow {
     };
     let data = &plan.table.rows[row];
     let training = plan.sources[row].iter().find_map(Source::training);
-    let actions = training.map(|training| {
-        let actions = trained[training].iter().map(|trained| trained.record.actions as f64);
-        actions.sum::<f64>() / trained[training].len().max(1) as f64
+    let actions = training.map(|training| match data.dcnn {
+        // Several rows may be points of one training.
+        Some(dcnn) => plan.options.part(dcnn.samples) as f64,
+        None => {
+            let actions = trained[training].iter().map(|trained| trained.record.actions as f64);
+            actions.sum::<f64>() / trained[training].len().max(1) as f64
+        }
     });
     ReportRow {
         name: data.name.clone(),
         label: data.label.clone(),
-        recipe: plan.table.recipe_name(data),
+        recipe: plan.table.training_name(data),
         actions,
         cells: (0..plan.table.columns.len()).map(cell).collect(),
-    }
-}
-
-/// The numbers behind a figure; none if it was not measured.
-fn sample(plan: &Plan, trained: &[Vec<Trained>], row: usize, column: usize) -> Option<Sample> {
-    let measured = &plan.table.columns[column];
-    match plan.sources[row][column] {
-        Source::LeftOut(_) => None,
-        Source::Trained { training } => {
-            let highest =
-                trained[training].iter().map(|trained| trained.record.highest.map(|score| score as f64));
-            Some(Sample { of: Of::Trainings, values: highest.collect::<Option<_>>()? })
-        }
-        Source::Played { training, player } => {
-            let values = |trained: &Trained| values(measured, trained.games(player));
-            let seeds = &trained[training];
-            let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
-            match (&seeds[..], plan.table.pick) {
-                ([only], _) if measured.measure == Measure::Mean => {
-                    Some(Sample { of: Of::Games, values: values(only) })
-                }
-                (_, Pick::Best) => {
-                    best(plan, seeds, training).map(|best| Sample { of: Of::Games, values: values(best) })
-                }
-                _ => {
-                    let values = seeds.iter().map(|trained| mean(values(trained))).collect();
-                    Some(Sample { of: Of::Trainings, values })
-                }
-            }
-        }
-    }
-}
-
-/// The training whose first evaluation, greedy play where there is any, has the best mean.
-fn best<'a>(plan: &Plan, seeds: &'a [Trained], training: usize) -> Option<&'a Trained> {
-    let evaluations = &plan.trainings[training].evaluations;
-    let greedy = evaluations.iter().find(|(player, _)| player.is_greedy());
-    let (player, _) = *greedy.or(evaluations.first())?;
-    let score = |trained: &Trained| trained.games(player).iter().map(|game| game.score).sum::<u64>();
-    seeds.iter().max_by_key(|trained| score(trained))
-}
-
-/// What a column takes of the games of one training.
-fn values(column: &Column, games: &[GameResult]) -> Vec<f64> {
-    let reached = |game: &GameResult, tile: u64| if 1 << game.max_exponent >= tile { 100.0 } else { 0.0 };
-    match (column.measure, column.tile) {
-        (Measure::Highest, _) => {
-            games.iter().map(|game| game.score as f64).reduce(f64::max).into_iter().collect()
-        }
-        (_, Some(tile)) => games.iter().map(|game| reached(game, tile)).collect(),
-        (_, None) => games.iter().map(|game| game.score as f64).collect(),
     }
 }

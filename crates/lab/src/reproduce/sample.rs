@@ -12,6 +12,8 @@ pub enum Of {
     Trainings,
     /// One number for each game of one training.
     Games,
+    /// One number for each of the last batches of records of one training.
+    Batches,
 }
 
 /// The numbers behind a figure.

@@ -10,6 +10,8 @@ use clap::{Args, Subcommand};
 
 use crate::error::Failure;
 
+pub(super) use train::failure;
+
 /// Teach convolutional networks by play records, and see how well they play
 ///
 /// The policy networks of Kondo and Matsuzaki (2019): convolutions that look at the board and say which move the player

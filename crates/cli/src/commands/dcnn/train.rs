@@ -217,7 +217,7 @@ fn describe(line: &LearningLine) -> String {
 }
 
 /// What went wrong, for the user.
-pub(super) fn failure(error: DcnnError) -> Failure {
+pub(in crate::commands) fn failure(error: DcnnError) -> Failure {
     match error {
         DcnnError::Device(error) => super::no_device(error),
         DcnnError::Records(error) => record::failure(error),

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write, stderr};
 
 use afterstate_lab::{
     reproduce::{
-        Plan,
+        Method, Plan,
         work::{Event, Job, Trained},
     },
     stats::Summary,
@@ -44,8 +44,8 @@ impl<'a> Display<'a> {
         // Playing counts as a tenth of a job.
         let (share, text) = match event {
             Event::Training(share) => (0.9 * share, format!("training {name}")),
-            Event::Playing(player, ended, games) => {
-                (0.9 + 0.1 * ended as f64 / games as f64, format!("playing {name}, {player}"))
+            Event::Playing(entrant, ended, games) => {
+                (0.9 + 0.1 * ended as f64 / games as f64, format!("playing {name}, {entrant}"))
             }
             Event::Done(trained) => {
                 self.done += 1;
@@ -69,9 +69,12 @@ impl<'a> Display<'a> {
     }
 
     fn summary(&self, job: Job, trained: &Trained) -> String {
-        let side = self.plan.trainings[job.training].recipe.game.side;
+        let (side, what) = match &self.plan.trainings[job.training].method {
+            Method::Recipe(recipe) => (recipe.game.side, "actions"),
+            Method::Lesson(_) => (4, "records"),
+        };
         let record = trained.record;
-        let mut text = format!("{} actions in {:.1} s", thousands(record.actions), record.seconds);
+        let mut text = format!("{} {what} in {:.1} s", thousands(record.actions), record.seconds);
         for (player, games) in &trained.games {
             if let Some(summary) = Summary::of(side, games) {
                 text += &format!(", {player} {}", thousands(summary.score.mean as u64));

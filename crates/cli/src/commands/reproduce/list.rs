@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use afterstate_lab::reproduce::{Options, Plan, Rates, Table, describe_budget, table_names};
+use afterstate_lab::reproduce::{Options, Plan, Rates, Table, table_names};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
@@ -60,8 +60,10 @@ struct Entry {
     table: Table,
     trainings: usize,
     budget: String,
-    /// Seconds; none when nothing can be run.
+    /// Seconds; none when nothing can be run, or no rate could be measured.
     seconds: Option<f64>,
+    /// Whether it needs --records.
+    needs_records: bool,
     /// The rows that cannot be run, and why.
     left_out: Vec<(String, String)>,
 }
@@ -69,17 +71,17 @@ struct Entry {
 impl Entry {
     fn new(name: &str, threads: usize, rates: &mut Rates) -> Result<Entry, Failure> {
         let table = Table::find(name).map_err(failure)?;
-        let options = Options { share: 1.0, trainings: None, games: None, plies: None, threads };
+        let options =
+            Options { share: 1.0, trainings: None, games: None, plies: None, threads, records: None };
         let plan = Plan::new(table, options).map_err(failure)?;
         let left_out = plan.left_out().map(|(row, reason)| (row.label.clone(), reason.to_owned())).collect();
-        let mut budgets: Vec<_> =
-            plan.trainings.iter().map(|training| describe_budget(&training.name)).collect();
+        let mut budgets: Vec<_> = plan.trainings.iter().map(|training| training.budget.clone()).collect();
         budgets.sort();
         budgets.dedup();
-        let seconds =
-            (!plan.trainings.is_empty()).then(|| rates.seconds(&plan)).transpose().map_err(failure)?;
         let trainings = plan.trainings.len();
-        Ok(Entry { table: plan.table, trainings, budget: budgets.join(", "), seconds, left_out })
+        let seconds = if trainings > 0 { rates.seconds(&plan).map_err(failure)? } else { None };
+        let (needs_records, budget) = (plan.needs_records(), budgets.join(", "));
+        Ok(Entry { table: plan.table, trainings, budget, seconds, needs_records, left_out })
     }
 
     fn json(&self) -> Value {
@@ -93,17 +95,20 @@ impl Entry {
             "trainings": self.trainings as u64 * self.table.trainings(),
             "budget": self.budget,
             "seconds": self.seconds,
+            "needs_records": self.needs_records,
             "left_out": left_out.collect::<Vec<_>>(),
         })
     }
 
     fn write(&self, out: &mut dyn Write) -> Result<(), Failure> {
-        let Entry { table, trainings, budget, seconds, left_out } = self;
+        let Entry { table, trainings, budget, seconds, needs_records, left_out } = self;
         let name = &table.name;
         writeln!(out, "  {name:<26} {} ({})", table.title, table.place)?;
-        let work = seconds.map(|seconds| {
+        let work = (*trainings > 0).then(|| {
+            let time = seconds.map_or("how long could not be measured".to_owned(), long);
             let each = table.trainings();
-            format!("{trainings} × {each} trainings of {budget}: {}", long(seconds))
+            let s = if trainings * each as usize == 1 { "" } else { "s" };
+            format!("{trainings} × {each} training{s} of {budget}: {time}")
         });
         let missing = match (left_out.len(), left_out.first()) {
             (0, _) | (_, None) => None,
@@ -111,7 +116,8 @@ impl Entry {
             (1, Some((row, reason))) => Some(format!("without {row}: {reason}")),
             (missing, Some((_, reason))) => Some(format!("without {missing} rows: {reason} and so on")),
         };
-        let words: Vec<_> = work.into_iter().chain(missing).collect();
+        let records = needs_records.then(|| "needs --records".to_owned());
+        let words: Vec<_> = work.into_iter().chain(records).chain(missing).collect();
         Ok(writeln!(out, "  {:<26} {}", "", words.join("; "))?)
     }
 }

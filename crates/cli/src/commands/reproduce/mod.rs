@@ -14,6 +14,7 @@ use afterstate_network::file::atomic::write_atomically;
 use clap::Args;
 
 use super::{
+    dcnn::failure as dcnn_failure,
     model::failure as file_failure,
     thread_count,
     train::{failure as run_failure, stop_signal},
@@ -31,12 +32,17 @@ use display::Display;
 /// writes report.md and report.json: the paper's figures, ours, and for each claim of the paper whether it was seen, by
 /// the 95% interval of the difference. What is done is not done again: after an interruption (Ctrl-C saves) the same
 /// command goes on.
+///
+/// The networks of kondo-2019 are taught by the games of a strong player: `afterstate record` makes them, and --records
+/// says where they are. They learn from that share of the paper's number of records; where there are fewer, they see them
+/// again.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate reproduce                                        every table, and how long it takes here\n  \
     afterstate reproduce guei-2021                              those of a paper\n  \
     afterstate reproduce terauchi-2025/table-4 --share 0.02     a table at a fiftieth of its budget\n  \
-    afterstate reproduce jaskowski-2016/table-7 --share 0.001 --seeds 1 --plies 1")]
+    afterstate reproduce jaskowski-2016/table-7 --share 0.001 --seeds 1 --plies 1\n  \
+    afterstate reproduce kondo-2019/table-4 --share 0.001 --records records")]
 pub(crate) struct Reproduce {
     /// The table, such as terauchi-2025/table-4
     #[arg(default_value = "", hide_default_value = true)]
@@ -53,6 +59,9 @@ pub(crate) struct Reproduce {
     /// Leave out searches deeper than this, and those by time
     #[arg(long, value_name = "N")]
     plies: Option<u32>,
+    /// The directory of the play records, for networks that are taught by them
+    #[arg(long, value_name = "DIR")]
+    records: Option<PathBuf>,
     /// The number of threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
@@ -69,12 +78,18 @@ impl Reproduce {
         let threads = thread_count(self.threads);
         let Some(share) = self.share else { return list::list(&self.table, threads, self.json, out) };
         let table = Table::find(&self.table).map_err(failure)?;
-        let options = Options { share, trainings: self.seeds, games: self.games, plies: self.plies, threads };
+        let options = Options {
+            share,
+            trainings: self.seeds,
+            games: self.games,
+            plies: self.plies,
+            threads,
+            records: self.records.clone(),
+        };
         let plan = Plan::new(table, options).map_err(failure)?;
         let directory = self.out.clone().unwrap_or_else(|| {
             Path::new("runs/reproduce").join(&plan.table.name).join(format!("share-{share}"))
         });
-        fs::create_dir_all(&directory)?;
         let stop = stop_signal()?;
         let mut display = Display::new(&plan);
         let trained = work::run(&plan, &directory, &stop, &mut |job, event| display.show(job, event));
@@ -83,6 +98,7 @@ impl Reproduce {
             let message = "stopped and saved; the same command goes on";
             return Ok(writeln!(stderr(), "{message}")?);
         };
+        fs::create_dir_all(&directory)?;
         let report = Report::new(&plan, &trained);
         let markdown = report.to_markdown();
         let json = serde_json::to_string_pretty(&report).map_err(std::io::Error::from)?;
@@ -107,6 +123,15 @@ fn failure(error: ReproduceError) -> Failure {
     match error {
         ReproduceError::Run(error) => run_failure(error),
         ReproduceError::Model(error) => file_failure(error),
+        ReproduceError::Dcnn(error) => dcnn_failure(error),
+        ReproduceError::NoRecords(_) => Failure::input(
+            error,
+            "`afterstate record --model MODEL --search 3ply --games 500 --out records` makes some, and \
+             `--records records` gives them",
+        ),
+        ReproduceError::OtherRecords { .. } => {
+            Failure::input(error, "give those with `--records`, or another directory with `--out`")
+        }
         ReproduceError::NoTable(_) => Failure::input(error, "`afterstate reproduce` lists the tables"),
         ReproduceError::Share(_) => {
             Failure::input(error, "`--share 0.01` is a hundredth of the paper's budget")

@@ -1,8 +1,10 @@
 //! The trainings and evaluations of a plan, done once: what a directory holds is not done again.
 //!
 //! A training is in `DIR/ROW/seed-1` and so on, a run directory like any other, with two things more: `trained.json`,
-//! which says that it is finished, and `games-SEARCH.jsonl`, the games of each evaluation.
+//! which says that it is finished, and `games-SEARCH.jsonl`, the games of each evaluation. A training by records has
+//! also `batches.jsonl`, how it did on the last ones, and `model-RECORDS.safetensors`, what is evaluated of its course.
 
+mod lesson;
 mod worker;
 
 use std::{
@@ -15,15 +17,19 @@ use std::{
     },
 };
 
-use afterstate_search::PlayerSpec;
 use serde::{Deserialize, Serialize};
 
-use super::{Plan, ReproduceError};
+use super::{
+    Plan, ReproduceError,
+    training::{Entrant, Method},
+};
 use crate::{recipe::Recipe, run, stats::GameResult};
 use worker::Worker;
 
-/// The games with a search, by number.
-pub type Evaluation = (PlayerSpec, Vec<GameResult>);
+pub use lesson::Batch;
+
+/// The games of one who plays, by number.
+pub type Evaluation = (Entrant, Vec<GameResult>);
 
 /// A training with one seed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,8 +45,8 @@ pub struct Job {
 pub enum Event {
     /// This share of the training is done.
     Training(f64),
-    /// So many games of so many have been played with this search.
-    Playing(PlayerSpec, u64, u64),
+    /// So many games of so many have been played.
+    Playing(Entrant, u64, u64),
     /// It is done.
     Done(Trained),
     /// Something failed that the training survives.
@@ -52,14 +58,16 @@ pub enum Event {
 pub struct Trained {
     /// How the training went.
     pub record: Record,
-    /// The games with each search.
+    /// How it did on the last batches of records, where it was taught by some.
+    pub batches: Vec<Batch>,
+    /// The games of all who play.
     pub games: Vec<Evaluation>,
 }
 
 /// How a training went: `trained.json`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Record {
-    /// The moves that it made.
+    /// The moves that it made, or the records that it learned from.
     pub actions: u64,
     /// The episodes that it played.
     pub episodes: u64,
@@ -70,9 +78,9 @@ pub struct Record {
 }
 
 impl Trained {
-    /// The games with a search.
-    pub fn games(&self, player: PlayerSpec) -> &[GameResult] {
-        self.games.iter().find(|(other, _)| *other == player).map_or(&[], |(_, games)| games)
+    /// The games of one who plays.
+    pub fn games(&self, entrant: Entrant) -> &[GameResult] {
+        self.games.iter().find(|(other, _)| *other == entrant).map_or(&[], |(_, games)| games)
     }
 }
 
@@ -80,13 +88,16 @@ impl Trained {
 /// each training, seed by seed; `None` when `stop` was set: the same call goes on later.
 ///
 /// # Errors
-/// When the directory holds other trainings, or one cannot be carried out.
+/// When the directory holds other trainings, one cannot be carried out, or there are no records to teach by.
 pub fn run(
     plan: &Plan,
     directory: &Path,
     stop: &AtomicBool,
     watch: &mut dyn FnMut(Job, Event),
 ) -> Result<Option<Vec<Vec<Trained>>>, ReproduceError> {
+    if plan.needs_records() && plan.taught_by.is_none() {
+        return Err(ReproduceError::NoRecords(plan.table.name.clone()));
+    }
     let mut results: Vec<Vec<Option<Trained>>> =
         vec![vec![None; plan.seeds() as usize]; plan.trainings.len()];
     let depth = |mut training: usize| {
@@ -121,10 +132,16 @@ fn run_wave(
 ) -> Result<Vec<(Job, Trained)>, ReproduceError> {
     let jobs =
         (1..=plan.seeds()).flat_map(|seed| trainings.iter().map(move |&training| Job { training, seed }));
-    let jobs = Mutex::new(jobs.collect::<VecDeque<_>>());
-    let largest = trainings.iter().map(|&i| &plan.trainings[i].recipe).map(lanes_of(plan.options.threads));
-    let lanes = largest.min().unwrap_or(1);
-    let threads = (plan.options.threads / lanes).max(1);
+    let jobs = jobs.collect::<VecDeque<_>>();
+    let all = plan.options.threads.max(1);
+    let lanes = trainings.iter().map(|&i| match &plan.trainings[i].method {
+        Method::Recipe(recipe) => lanes_of(all, recipe),
+        // The same comes of any number of threads, so that none need be idle.
+        Method::Lesson(_) => all.min(jobs.len()),
+    });
+    let lanes = lanes.min().unwrap_or(1);
+    let threads = (all / lanes).max(1);
+    let jobs = Mutex::new(jobs);
     let (sender, events) = channel();
     let mut done = Vec::new();
     let mut failure = None;
@@ -176,8 +193,8 @@ fn next_all(jobs: &Mutex<VecDeque<Job>>) {
 }
 
 /// How many trainings of a recipe go side by side: threads that share no weights do not slow each other down.
-pub(super) fn lanes_of(threads: usize) -> impl Fn(&Recipe) -> usize {
-    move |recipe| match run::Plan::of(recipe) {
+pub(super) fn lanes_of(threads: usize, recipe: &Recipe) -> usize {
+    match run::Plan::of(recipe) {
         Ok(run::Plan { bytes, available: Some(available), .. }) => {
             ((available / 5 * 4) / bytes.max(1)).clamp(1, threads.max(1) as u64) as usize
         }

@@ -1,9 +1,10 @@
 //! One job: a training, then its evaluations.
 
 use std::{
+    collections::HashSet,
     fs,
     io::Write,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         atomic::{AtomicBool, Ordering::Relaxed},
         mpsc::Sender,
@@ -11,18 +12,24 @@ use std::{
     time::Instant,
 };
 
+use afterstate_game::Rules;
 use afterstate_network::{
     Network,
     file::{atomic::write_atomically, safetensors::TensorFile},
 };
-use afterstate_search::PlayerSpec;
+use afterstate_policy::{Net, NetPlayer, Play};
 
 use super::{
-    super::{Plan, ReproduceError, Training},
+    super::{
+        Plan, ReproduceError,
+        training::{Entrant, Method, Training},
+    },
     Evaluation, Event, Job, Record, Trained, run_path,
 };
 use crate::{
-    evaluate::{Contest, Games, KeptGames, KeptHeader, SEED, header_checksum},
+    evaluate::{
+        Contest, Games, KeptGames, KeptHeader, Outcome as Played, SEED, evaluate_players, header_checksum,
+    },
     log::{JsonLines, LogLine},
     recipe::Recipe,
     run::{Directory, Observer, Run, RunError, Status},
@@ -45,29 +52,37 @@ pub(super) struct Worker<'a> {
 impl Worker<'_> {
     /// Trains and evaluates; nothing when it was stopped.
     pub(super) fn work(&self) -> Outcome {
-        let Some(record) = self.train()? else { return Ok(None) };
+        let trained = match &self.training().method {
+            Method::Recipe(recipe) => self.train(recipe)?.map(|record| (record, Vec::new())),
+            Method::Lesson(lesson) => self.teach(lesson)?,
+        };
+        let Some((record, batches)) = trained else { return Ok(None) };
         let games = self.evaluate()?;
-        Ok(games.map(|games| Event::Done(Trained { record, games })))
+        Ok(games.map(|games| Event::Done(Trained { record, batches, games })))
     }
 
-    fn training(&self) -> &Training {
+    pub(super) fn training(&self) -> &Training {
         &self.plan.trainings[self.job.training]
     }
 
-    fn send(&self, event: Event) {
+    /// Where it all goes.
+    pub(super) fn place(&self) -> Directory {
+        Directory::new(run_path(self.plan, self.directory, self.job))
+    }
+
+    pub(super) fn send(&self, event: Event) {
         // Nobody listens any more when another lane has failed.
         let _ = self.events.send((self.job, Ok(Some(event))));
     }
 
-    fn train(&self) -> Result<Option<Record>, ReproduceError> {
-        let place = Directory::new(run_path(self.plan, self.directory, self.job));
+    fn train(&self, recipe: &Recipe) -> Result<Option<Record>, ReproduceError> {
+        let place = self.place();
         let stored = Run::stored_recipe(&place, &[])?;
-        let recipe = self.recipe(stored.as_ref());
+        let recipe = self.recipe(recipe, stored.as_ref());
         if stored.is_some_and(|stored| stored.budget != recipe.budget) {
             return Err(ReproduceError::OtherBudget(place.path().to_owned()));
         }
-        let marker = place.path().join("trained.json");
-        if let Some(record) = read_record(&marker)? {
+        if let Some(record) = finished(&place)? {
             return Ok(Some(record));
         }
         let outcome = Run::resume(place.clone(), recipe)?.train(self.stop, &mut Watcher(self))?;
@@ -79,21 +94,14 @@ impl Worker<'_> {
         let progress = outcome.progress;
         let (actions, episodes, seconds) = (progress.actions, progress.episodes, progress.seconds);
         let record = Record { actions, episodes, seconds, highest };
-        write_atomically(&marker, |file| {
-            file.write_all(serde_json::to_string(&record).map_err(std::io::Error::from)?.as_bytes())
-        })?;
-        // A finished training does not go on, and large networks would fill the disk.
-        let checkpoint = place.checkpoint();
-        fs::remove_file(&checkpoint).map_err(ReproduceError::file(&checkpoint))?;
-        Ok(Some(record))
+        finish(&place, record).map(Some)
     }
 
     /// The recipe of this job. Of a run that was interrupted the number of threads stays.
-    fn recipe(&self, stored: Option<&Recipe>) -> Recipe {
-        let training = self.training();
-        let mut recipe = Recipe { seed: self.job.seed, ..training.recipe.clone() };
+    fn recipe(&self, recipe: &Recipe, stored: Option<&Recipe>) -> Recipe {
+        let mut recipe = Recipe { seed: self.job.seed, ..recipe.clone() };
         recipe.parallel.threads = stored.map_or(self.threads, |stored| stored.parallel.threads);
-        if let Some(after) = training.after {
+        if let Some(after) = self.training().after {
             let first = Job { training: after, ..self.job };
             recipe.network.from = run_path(self.plan, self.directory, first).to_string_lossy().into_owned();
         }
@@ -102,62 +110,77 @@ impl Worker<'_> {
 
     /// Plays the games that have not been played; nothing when it was stopped.
     fn evaluate(&self) -> Result<Option<Vec<Evaluation>>, ReproduceError> {
-        let evaluations = &self.training().evaluations;
-        let mut kept = Vec::new();
-        for &(player, games) in evaluations {
-            kept.push((player, games, self.kept(player)?));
-        }
-        let complete = |(_, games, kept): &(_, u64, KeptGames)| wanted(kept, *games).len() as u64 == *games;
-        if !kept.iter().all(complete) {
-            let place = Directory::new(run_path(self.plan, self.directory, self.job));
-            let network = Network::load(&place.model())?;
-            for (player, games, kept) in &mut kept {
-                if !self.play(&network, *player, *games, kept)? {
+        let mut evaluations = Vec::new();
+        // One network serves all searches.
+        let mut network = None;
+        for &(entrant, games) in &self.training().evaluations {
+            let mut kept = self.kept(entrant)?;
+            if wanted(&kept, games).len() as u64 != games {
+                let whole = match entrant {
+                    Entrant::Searching(player) => {
+                        let network = match &mut network {
+                            Some(network) => network,
+                            None => network.insert(Network::load(&self.place().model())?),
+                        };
+                        self.play(entrant, games, &mut kept, |games, played, watch| {
+                            let threads = self.threads;
+                            Contest { network, player, games, played, threads, collect: None }.play(watch)
+                        })?
+                    }
+                    Entrant::Voting(_) => {
+                        let net = Net::load(&self.model(entrant))?;
+                        let player = || NetPlayer::new(&net, Play::MajorityVote);
+                        self.play(entrant, games, &mut kept, |games, played, watch| {
+                            evaluate_players(games, played, self.threads, player, watch)
+                        })?
+                    }
+                };
+                if !whole {
                     return Ok(None);
                 }
             }
+            evaluations.push((entrant, wanted(&kept, games)));
         }
-        Ok(Some(kept.iter().map(|(player, games, kept)| (*player, wanted(kept, *games))).collect()))
+        Ok(Some(evaluations))
     }
 
-    fn kept(&self, player: PlayerSpec) -> Result<KeptGames, ReproduceError> {
-        let path = run_path(self.plan, self.directory, self.job);
-        let model = Directory::new(&path).model();
-        let checksum = header_checksum(&TensorFile::open(&model)?);
-        let header = KeptHeader {
-            model: self.training().name.clone(),
-            checksum,
-            search: player.to_string(),
-            seed: SEED,
-        };
-        Ok(KeptGames::open(&path.join(format!("games-{player}.jsonl")), &header)?)
+    /// The model file of one who plays: that of the run, or one of its course.
+    pub(super) fn model(&self, entrant: Entrant) -> PathBuf {
+        match (entrant, &self.training().method) {
+            (Entrant::Voting(records), Method::Lesson(lesson)) if records < lesson.samples => {
+                self.place().path().join(format!("model-{records}.safetensors"))
+            }
+            _ => self.place().model(),
+        }
     }
 
-    /// Plays with one search; `false` when it was stopped.
+    fn kept(&self, entrant: Entrant) -> Result<KeptGames, ReproduceError> {
+        let checksum = header_checksum(&TensorFile::open(&self.model(entrant))?);
+        let (model, search) = (self.training().name.clone(), entrant.search());
+        let header = KeptHeader { model, checksum, search, seed: SEED };
+        Ok(KeptGames::open(&self.place().path().join(format!("games-{entrant}.jsonl")), &header)?)
+    }
+
+    /// Plays what is missing; `false` when it was stopped.
     fn play(
         &self,
-        network: &Network,
-        player: PlayerSpec,
-        games: u64,
+        entrant: Entrant,
+        count: u64,
         kept: &mut KeptGames,
+        play: impl FnOnce(Games, &HashSet<u64>, &mut dyn FnMut(&[GameResult]) -> bool) -> Option<Played>,
     ) -> Result<bool, ReproduceError> {
-        let played = kept.played();
-        let before = kept.seconds();
-        let mut ended = wanted(kept, games).len() as u64;
+        let (played, before) = (kept.played(), kept.seconds());
+        let mut ended = wanted(kept, count).len() as u64;
         let (start, mut error) = (Instant::now(), None);
-        let contest = Contest {
-            network,
-            player,
-            games: Games { rules: self.training().recipe.game.rules(), seed: SEED, count: games },
-            played: &played,
-            threads: self.threads,
-            collect: None,
+        let rules = match &self.training().method {
+            Method::Recipe(recipe) => recipe.game.rules(),
+            Method::Lesson(_) => Rules::default(),
         };
-        let outcome = contest.play(|finished| {
+        let outcome = play(Games { rules, seed: SEED, count }, &played, &mut |finished| {
             ended += finished.len() as u64;
             let seconds = before + start.elapsed().as_secs_f64();
             error = finished.iter().try_for_each(|result| kept.add(result, seconds)).err();
-            self.send(Event::Playing(player, ended, games));
+            self.send(Event::Playing(entrant, ended, count));
             error.is_none() && !self.stop.load(Relaxed)
         });
         error.map_or(Ok(outcome.is_some()), |error| Err(error.into()))
@@ -171,14 +194,31 @@ fn wanted(kept: &KeptGames, games: u64) -> Vec<GameResult> {
     results
 }
 
-fn read_record(path: &Path) -> Result<Option<Record>, ReproduceError> {
-    match fs::read(path) {
+/// How the training of a run went, if it is finished.
+pub(super) fn finished(place: &Directory) -> Result<Option<Record>, ReproduceError> {
+    let path = marker(place);
+    match fs::read(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         bytes => bytes
             .and_then(|bytes| serde_json::from_slice(&bytes).map_err(std::io::Error::from))
             .map(Some)
-            .map_err(ReproduceError::file(path)),
+            .map_err(ReproduceError::file(&path)),
     }
+}
+
+/// Takes note that the training of a run is finished.
+pub(super) fn finish(place: &Directory, record: Record) -> Result<Record, ReproduceError> {
+    write_atomically(&marker(place), |file| {
+        file.write_all(serde_json::to_string(&record).map_err(std::io::Error::from)?.as_bytes())
+    })?;
+    // A finished training does not go on, and large networks would fill the disk.
+    let checkpoint = place.checkpoint();
+    fs::remove_file(&checkpoint).map_err(ReproduceError::file(&checkpoint))?;
+    Ok(record)
+}
+
+fn marker(place: &Directory) -> PathBuf {
+    place.path().join("trained.json")
 }
 
 /// Tells the world how a training goes.

@@ -8,11 +8,12 @@
 //! trainings = 10                       # behind each figure; left out where the paper does not say
 //! spread = "sd of trainings"           # what the figures behind ± are
 //! excerpt = ["Table 4. Config", "range as"]    # where the table begins and ends in the paper's text
-//! columns = [{ name = "score", games = 1000 }] # search = "1ply", tile = 32768, measure = "highest score"
+//! columns = [{ name = "score", games = 1000 }] # search = "1ply", tile = 32768, largest = [2, 256],
+//!                                      # measure = "highest score", samples = 200_000_000
 //!
 //! [[row]]
 //! name = "mnt4"                        # the recipe's, PAPER/TABLE/NAME, unless `recipe` names another
-//! label = "mNT4, no VSE"
+//! label = "mNT4, no VSE"               # dcnn = { layers, channels, samples } in place of a recipe
 //! paper = ["3226.0 ± 141.4"]           # a figure for each column; "" for none
 //!
 //! [[claim]]
@@ -22,11 +23,15 @@
 //! below = ["mnt4"]
 //! ```
 
-use std::str::FromStr;
+mod column;
+mod figure;
 
-use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde::{Deserialize, Serialize};
 
 use super::ReproduceError;
+
+pub use column::{Column, Measure};
+pub use figure::Figure;
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/papers.rs"));
@@ -111,48 +116,6 @@ pub enum Pick {
     Best,
 }
 
-/// What is measured in a column.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Column {
-    /// Its name.
-    pub name: String,
-    /// The search that plays, as for `eval --search`.
-    #[serde(default = "greedy")]
-    pub search: String,
-    /// The share of games that reach this tile, in percent, in place of the score.
-    pub tile: Option<u64>,
-    /// What is taken of the scores.
-    #[serde(default)]
-    pub measure: Measure,
-    /// The paper's number of games.
-    #[serde(default = "usual_games")]
-    pub games: u64,
-}
-
-fn greedy() -> String {
-    "1ply".to_owned()
-}
-
-fn usual_games() -> u64 {
-    1000
-}
-
-/// What is taken of scores.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-pub enum Measure {
-    /// The mean.
-    #[default]
-    #[serde(rename = "mean")]
-    Mean,
-    /// The highest.
-    #[serde(rename = "highest score")]
-    Highest,
-    /// The highest of the games of training.
-    #[serde(rename = "highest score in training")]
-    HighestInTraining,
-}
-
 /// A row of a table, or a line of a curve.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -162,12 +125,26 @@ pub struct Row {
     /// What the paper calls it.
     pub label: String,
     recipe: Option<String>,
+    /// The network that is taught by play records, in place of a recipe.
+    pub dcnn: Option<Dcnn>,
     search: Option<String>,
     games: Option<u64>,
     /// Why it cannot be run.
     pub left_out: Option<String>,
-    #[serde(default, deserialize_with = "figures")]
+    #[serde(default, deserialize_with = "figure::figures")]
     paper: Vec<Option<Figure>>,
+}
+
+/// A policy network, and how long it is taught.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dcnn {
+    /// The number of convolutions.
+    pub layers: usize,
+    /// The number of channels.
+    pub channels: usize,
+    /// The number of records, which the paper calls actions.
+    pub samples: u64,
 }
 
 impl Row {
@@ -189,41 +166,6 @@ impl Row {
     pub fn games(&self, column: &Column) -> u64 {
         self.games.unwrap_or(column.games)
     }
-}
-
-/// A figure as it is printed, and its numbers.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Figure {
-    /// Such as `4610.2 ± 81.1`.
-    pub text: String,
-    /// The number before ±.
-    pub value: f64,
-    /// The number behind it.
-    pub spread: Option<f64>,
-}
-
-impl FromStr for Figure {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| {
-            let digits: String = text.trim().chars().filter(|&c| c != ',').collect();
-            digits.parse::<f64>().map_err(|_| format!("`{text}` is no number such as 4,610.2"))
-        };
-        let (value, spread) = match text.split_once('±') {
-            Some((value, spread)) => (number(value)?, Some(number(spread)?)),
-            None => (number(text)?, None),
-        };
-        Ok(Figure { text: text.to_owned(), value, spread })
-    }
-}
-
-fn figures<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Option<Figure>>, D::Error> {
-    let read = |text: String| match text.as_str() {
-        "" => Ok(None),
-        text => text.parse().map(Some).map_err(D::Error::custom),
-    };
-    Vec::<String>::deserialize(deserializer)?.into_iter().map(read).collect()
 }
 
 /// What a paper concludes from a table.
@@ -277,9 +219,13 @@ impl Table {
         self.trainings.unwrap_or(TRAININGS)
     }
 
-    /// The name of the recipe of a row.
-    pub fn recipe_name(&self, row: &Row) -> String {
-        row.recipe.clone().unwrap_or_else(|| format!("{}/{}", self.name, row.name))
+    /// The name of the training of a row: that of its recipe, or of the network that is taught.
+    pub fn training_name(&self, row: &Row) -> String {
+        let own = match row.dcnn {
+            Some(Dcnn { layers, channels, .. }) => format!("{layers}-layers-{channels}-channels"),
+            None => row.name.clone(),
+        };
+        row.recipe.clone().unwrap_or_else(|| format!("{}/{own}", self.name))
     }
 
     /// The place of `row` or `row@column`; the column is `default`'s unless it is given.

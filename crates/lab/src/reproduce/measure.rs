@@ -1,0 +1,83 @@
+//! The numbers behind our figures.
+
+use super::{
+    Plan,
+    paper::{Column, Measure, Pick},
+    plan::Source,
+    sample::{Of, Sample},
+    training::Method,
+    work::{Batch, Trained},
+};
+use crate::stats::GameResult;
+
+/// The numbers behind a figure; none if it was not measured.
+pub(super) fn sample(plan: &Plan, trained: &[Vec<Trained>], row: usize, column: usize) -> Option<Sample> {
+    let measured = &plan.table.columns[column];
+    match plan.sources[row][column] {
+        Source::LeftOut(_) => None,
+        Source::Trained { training } => {
+            let method = &plan.trainings[training].method;
+            let highest = |trained: &Trained| match method {
+                Method::Recipe(_) => trained.record.highest,
+                // The games of a lesson are its test plays.
+                Method::Lesson(_) => {
+                    trained.games.iter().flat_map(|(_, games)| games).map(|game| game.score).max()
+                }
+            };
+            let highest = trained[training].iter().map(|trained| highest(trained).map(|score| score as f64));
+            Some(Sample { of: Of::Trainings, values: highest.collect::<Option<_>>()? })
+        }
+        Source::Learned { training } => {
+            let number = |batch: &Batch| match measured.measure {
+                Measure::Accuracy => batch.accuracy,
+                _ => batch.error,
+            };
+            let values = |trained: &Trained| trained.batches.iter().map(number).collect();
+            Some(together(&trained[training], Of::Batches, values))
+        }
+        Source::Played { training, entrant } => {
+            let values = |trained: &Trained| values(measured, trained.games(entrant));
+            let seeds = &trained[training];
+            if plan.table.pick == Pick::Best && seeds.len() > 1 {
+                return best(plan, seeds, training)
+                    .map(|best| Sample { of: Of::Games, values: values(best) });
+            }
+            let of = if measured.measure == Measure::Highest { Of::Trainings } else { Of::Games };
+            Some(together(seeds, of, values))
+        }
+    }
+}
+
+/// The numbers of one training as they are, of several the mean of each.
+fn together(seeds: &[Trained], of: Of, values: impl Fn(&Trained) -> Vec<f64>) -> Sample {
+    if let [only] = seeds {
+        return Sample { of, values: values(only) };
+    }
+    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    Sample { of: Of::Trainings, values: seeds.iter().map(|trained| mean(values(trained))).collect() }
+}
+
+/// The training whose first evaluation, greedy play where there is any, has the best mean.
+fn best<'a>(plan: &Plan, seeds: &'a [Trained], training: usize) -> Option<&'a Trained> {
+    let evaluations = &plan.trainings[training].evaluations;
+    let greedy = evaluations.iter().find(|(entrant, _)| entrant.is_greedy());
+    let (entrant, _) = *greedy.or(evaluations.first())?;
+    let score = |trained: &Trained| trained.games(entrant).iter().map(|game| game.score).sum::<u64>();
+    seeds.iter().max_by_key(|trained| score(trained))
+}
+
+/// What a column takes of the games of one training.
+fn values(column: &Column, games: &[GameResult]) -> Vec<f64> {
+    let tile = |game: &GameResult| 1u64 << game.max_exponent;
+    let each = |number: &dyn Fn(&GameResult) -> f64| games.iter().map(number).collect();
+    match (column.measure, column.tile, column.largest) {
+        (Measure::Highest, ..) => {
+            games.iter().map(|game| game.score as f64).reduce(f64::max).into_iter().collect()
+        }
+        (_, Some(least), _) => each(&|game| if tile(game) >= least { 100.0 } else { 0.0 }),
+        (_, _, Some([low, high])) => {
+            each(&|game| if (low..=high).contains(&tile(game)) { 1000.0 } else { 0.0 })
+        }
+        _ => each(&|game| game.score as f64),
+    }
+}

@@ -1,0 +1,68 @@
+//! A training that rows of a table need, and who plays the games that it is evaluated by.
+
+use std::fmt;
+
+use afterstate_policy::Play;
+use afterstate_search::PlayerSpec;
+
+use crate::{dcnn, recipe::Recipe};
+
+/// A training that one or several rows need, with as many seeds as there are trainings.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Training {
+    /// The name of its recipe, or of the network that is taught.
+    pub name: String,
+    /// The paper's budget, in words.
+    pub budget: String,
+    /// How the network learns, at the share of the budget, with the first seed.
+    pub method: Method,
+    /// The training whose weights it begins with.
+    pub after: Option<usize>,
+    /// Who plays when it is evaluated, and the number of games of each.
+    pub evaluations: Vec<(Entrant, u64)>,
+}
+
+/// How a network learns.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Method {
+    /// By its own games.
+    Recipe(Box<Recipe>),
+    /// By play records.
+    Lesson(dcnn::Settings),
+}
+
+/// Who plays the games of an evaluation.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Entrant {
+    /// The trained network, with a search.
+    Searching(PlayerSpec),
+    /// The policy after so many records, by majority vote.
+    Voting(u64),
+}
+
+impl Entrant {
+    /// How it plays, as for `eval --search`.
+    pub fn search(&self) -> String {
+        match self {
+            Entrant::Searching(player) => player.to_string(),
+            Entrant::Voting(_) => Play::MajorityVote.to_string(),
+        }
+    }
+
+    /// Whether it plays without looking ahead.
+    pub fn is_greedy(&self) -> bool {
+        match self {
+            Entrant::Searching(player) => player.is_greedy(),
+            Entrant::Voting(_) => true,
+        }
+    }
+}
+
+impl fmt::Display for Entrant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Entrant::Searching(player) => write!(f, "{player}"),
+            Entrant::Voting(records) => write!(f, "{}-{records}", self.search()),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! A training by records: to each point whose network is evaluated, and on to the end.
+
+use std::{
+    fs,
+    io::Write,
+    path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
+
+use afterstate_network::file::atomic::write_atomically;
+use afterstate_policy::Device;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    super::{ReproduceError, training::Entrant},
+    Event, Record,
+    worker::{Worker, finish, finished},
+};
+use crate::{
+    dcnn::{self, LearningLine, Settings, Training},
+    log::JsonLines,
+    run::Directory,
+};
+
+/// Error and accuracy at the end are those of the last batches, one part of so many of the training: kondo-2019,
+/// Table 4, has them over 5.9·10⁸ to 6.0·10⁸ actions.
+const LAST_PART: u64 = 60;
+
+/// How a network did on a batch of records, before it learned from them: a line of `batches.jsonl`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Batch {
+    /// The records learned from so far, these included.
+    pub samples: u64,
+    /// The mean error.
+    pub error: f64,
+    /// The share of the moves that it gave.
+    pub accuracy: f64,
+}
+
+impl Worker<'_> {
+    /// Teaches the network; nothing when it was stopped.
+    pub(super) fn teach(&self, lesson: &Settings) -> Result<Option<(Record, Vec<Batch>)>, ReproduceError> {
+        let place = self.place();
+        let lesson = Settings { seed: self.job.seed, ..lesson.clone() };
+        check(&place, &lesson)?;
+        let record = match finished(&place)? {
+            Some(record) => record,
+            None if self.teach_all(&place, &lesson)? => {
+                let log = JsonLines::<LearningLine>::read(&place.log())?;
+                let seconds = log.last().map_or(0.0, |line| line.seconds);
+                finish(&place, Record { actions: lesson.samples, episodes: 0, seconds, highest: None })?
+            }
+            None => return Ok(None),
+        };
+        Ok(Some((record, JsonLines::read(&batches(&place))?)))
+    }
+
+    /// Goes from point to point, and keeps the network of each; `false` when it was stopped.
+    fn teach_all(&self, place: &Directory, lesson: &Settings) -> Result<bool, ReproduceError> {
+        let points = self.training().evaluations.iter().filter_map(|(entrant, _)| match entrant {
+            Entrant::Voting(records) => Some(*records),
+            Entrant::Searching(_) => None,
+        });
+        let mut points: Vec<u64> = points.filter(|&point| point < lesson.samples).collect();
+        points.sort_unstable();
+        for point in points {
+            let model = self.model(Entrant::Voting(point));
+            if model.exists() {
+                continue;
+            }
+            if !self.teach_until(point, place, lesson)? {
+                return Ok(false);
+            }
+            let bytes = fs::read(place.model()).map_err(ReproduceError::file(place.model()))?;
+            write_atomically(&model, |file| file.write_all(&bytes))?;
+        }
+        self.teach_until(lesson.samples, place, lesson)
+    }
+
+    /// Teaches until so many records have been seen, to a whole batch; `false` when it was stopped before.
+    fn teach_until(&self, point: u64, place: &Directory, lesson: &Settings) -> Result<bool, ReproduceError> {
+        let training = match Settings::stored(place)? {
+            Some(Settings { shards, .. }) => {
+                let lesson = Settings { shards, ..lesson.clone() };
+                Training::resume(place.clone(), lesson, self.threads, Device::Cpu)?
+            }
+            None => Training::start(place.clone(), lesson.clone(), self.threads, Device::Cpu)?,
+        };
+        let before = training.samples();
+        let last_part = lesson.samples - lesson.samples.div_ceil(LAST_PART);
+        let (mut lines, _) = JsonLines::resume(&batches(place), |line: &Batch| line.samples <= before)?;
+        let (halt, mut failure) = (AtomicBool::new(before >= point), None);
+        let outcome = training.train(&halt, |event| {
+            let dcnn::Event::Learning(samples, step) = event else { return };
+            if samples > last_part {
+                let line = Batch { samples, error: step.error(), accuracy: step.accuracy() };
+                failure = lines.append(&line).err();
+            }
+            self.send(Event::Training(samples as f64 / lesson.samples as f64));
+            if samples >= point || failure.is_some() || self.stop.load(Relaxed) {
+                halt.store(true, Relaxed);
+            }
+        })?;
+        failure.map_or(Ok(outcome.samples >= point), |error| Err(error.into()))
+    }
+}
+
+/// Refuses a directory that holds another lesson.
+fn check(place: &Directory, lesson: &Settings) -> Result<(), ReproduceError> {
+    match Settings::stored(place)? {
+        Some(stored) if stored.samples != lesson.samples => {
+            Err(ReproduceError::OtherBudget(place.path().to_owned()))
+        }
+        Some(stored) if stored.records != lesson.records => {
+            Err(ReproduceError::OtherRecords { path: place.path().to_owned(), found: stored.records })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn batches(place: &Directory) -> PathBuf {
+    place.path().join("batches.jsonl")
+}
