@@ -42,21 +42,23 @@ fn networks_are_taught_by_records() {
     let mut record = Command::new(env!("CARGO_BIN_EXE_afterstate"));
     record.current_dir(folder.path()).args("record --search 1ply --games 2 --out records".split(' '));
     assert!(record.output().expect("the binary runs").status.success());
-    let table = ["kondo-2019/table-7", "--share", "0.000001", "--games", "2", "--threads", "2"];
+    let table = ["kondo-2019/table-1", "--share", "0.0000001", "--games", "2", "--threads", "2"];
     let text = good(folder.path(), &[&table[..], &["--records", "records"]].concat());
-    assert!(text.contains("| 222 channels |       86,203 | "), "{text}");
-    for part in
-        ["6e8 records, 1 training of each row", "games of built-in with 1ply", "192 channels play better"]
-    {
+    assert!(text.contains("| 5 layers                 |       93,830 | "), "{text}");
+    for part in [
+        "6e8 records; 12e8 records, 1 training of each row",
+        "games of built-in with 1ply",
+        "play better than two",
+    ] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
-    let place = folder.path().join("runs/reproduce/kondo-2019/table-7/share-0.000001");
+    let place = folder.path().join("runs/reproduce/kondo-2019/table-1/share-0.0000001");
     assert!(place.join("5-layers-222-channels/seed-1/trained.json").exists());
     let mut report = Command::new(env!("CARGO_BIN_EXE_afterstate"));
     report.current_dir(folder.path()).arg("report").arg(&place).args(["-o", "report.html"]);
     assert!(report.output().expect("the binary runs").status.success());
     let page = std::fs::read_to_string(folder.path().join("report.html")).expect("a page");
-    assert!(page.contains("222 channels play better than 192"), "{page}");
+    assert!(page.contains("five layers play better than two"), "{page}");
 }
 
 #[test]

@@ -44,10 +44,11 @@ impl Report {
         text.push('\n');
     }
 
-    /// Our figure as it is shown, with as many decimals as the paper's.
+    /// Our figure as it is shown, with as many decimals as the paper's, or as it needs where the paper has none.
     pub fn ours(&self, cell: &Cell) -> String {
         let Some(ours) = &cell.ours else { return "—".to_owned() };
-        let decimals = cell.paper.as_ref().map_or(0, |figure| decimals(&figure.text));
+        let needed = if ours.mean.abs() < 10.0 { 3 } else { 0 };
+        let decimals = cell.paper.as_ref().map_or(needed, |figure| decimals(&figure.text));
         let spread = ours.plus_minus(self.spread).map(|spread| format!(" ± {}", number(spread, decimals)));
         number(ours.mean, decimals) + &spread.unwrap_or_default()
     }
