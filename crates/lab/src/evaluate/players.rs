@@ -4,7 +4,7 @@ use std::{
     collections::HashSet,
     sync::{
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
-        mpsc::{RecvTimeoutError, channel},
+        mpsc::{RecvTimeoutError, sync_channel},
     },
     time::Duration,
 };
@@ -95,7 +95,8 @@ fn finish<const N: usize>(number: u64, game: &Game<N>) -> GameResult {
 }
 
 /// Does pieces of work on threads. Each has a worker of its own; a piece that was stopped has no result. `watch` sees
-/// the results as they come, and now and then nothing; when it returns `false`, everything stops.
+/// the results as they come, and now and then nothing; when it returns `false`, everything stops. Threads are never more than two
+/// pieces ahead of it.
 pub(crate) fn in_parallel<P: Sync, W, T: Send>(
     pieces: &[P],
     threads: usize,
@@ -104,9 +105,10 @@ pub(crate) fn in_parallel<P: Sync, W, T: Send>(
     mut watch: impl FnMut(Option<T>) -> bool,
 ) {
     let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let threads = threads.clamp(1, pieces.len().max(1));
     std::thread::scope(|scope| {
-        let (sender, receiver) = channel();
-        for _ in 0..threads.clamp(1, pieces.len().max(1)) {
+        let (sender, receiver) = sync_channel(threads);
+        for _ in 0..threads {
             let (sender, next, stop, worker, work) = (sender.clone(), &next, &stop, &worker, &work);
             scope.spawn(move || {
                 let mut worker = worker();
