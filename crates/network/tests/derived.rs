@@ -103,6 +103,16 @@ fn a_folded_network_has_the_same_values() {
         assert!(!folded.spec().promotion);
         let (expected, found) = (values::<4>(&network), values::<4>(&folded));
         assert!(expected == found, "{tuples} {}", network.spec().stages);
+        let in_memory = network.folded().expect("memory");
+        assert_eq!(in_memory.is_none(), network.spec().promotion);
+        if let Some(in_memory) = in_memory {
+            assert_eq!(in_memory.spec(), folded.spec());
+            let tables = 0..folded.spec().tables();
+            assert!(
+                tables.into_iter().all(|table| in_memory.table(table).eq(folded.table(table))),
+                "{tuples}"
+            );
+        }
     }
     let small = NetworkSpec { side: 3, ..spec("012345 036 14 4 7", 11) };
     let (network, folded) = (filled(small.clone(), 1.0), place.fold(&filled(small, 1.0)).expect("redundant"));
@@ -121,6 +131,7 @@ fn real_weights_fold_to_rounding() {
 
 #[test]
 fn what_is_not_redundant_cannot_be_folded() {
+    assert!(filled(spec("0123 0145", 6), 1.0).folded().expect("memory").is_none());
     let error = Place::new().fold(&filled(spec("0123 0145", 6), 1.0)).map(drop).expect_err("no redundance");
     assert!(error.contains("nothing to fold") && error.contains("0123 0145"), "{error}");
 }

@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use afterstate_game::{Afterstate, Move, Rules, Slides, SpawnSlides, State};
+use afterstate_game::{Afterstate, Move, Rules, Slides, State};
 use afterstate_network::{Isa, Kernel, Level, dispatch};
 
 use crate::{
@@ -244,7 +244,7 @@ fn value_of(bits: AtomicU32) -> f32 {
 /// The chance node of an afterstate of the root.
 fn root<const N: usize>(afterstate: Afterstate<N>, rules: &Rules) -> Node<N> {
     let mut node = Node::new();
-    node.expand(&mut SpawnSlides::default(), afterstate, 1.0, rules);
+    node.expand(afterstate, 1.0, rules);
     node
 }
 

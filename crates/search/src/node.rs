@@ -1,6 +1,6 @@
 //! A chance node: an afterstate, the states that spawns make of it, and the afterstates behind those.
 
-use afterstate_game::{Afterstate, Board, Rules, SpawnSlides};
+use afterstate_game::{Afterstate, Board, Move, Rules};
 use afterstate_network::{Batch, Isa};
 
 use crate::ValueFunction;
@@ -8,6 +8,12 @@ use crate::ValueFunction;
 /// The most children that an afterstate can have. A line has at most two runs of empty cells: two slides along each of
 /// eight lines with two tiles in each of two runs.
 const CHILDREN: usize = 64;
+
+/// The most spawns that an afterstate can have: a 2 and a 4 on fifteen cells.
+const SPAWNS: usize = 30;
+
+/// The place of a move that is illegal: its return stays −∞.
+const NONE: u8 = CHILDREN as u8;
 
 /// An afterstate under evaluation. Its children are the different afterstates, two moves on, that its spawns lead
 /// to.
@@ -21,11 +27,9 @@ pub(crate) struct Node<const N: usize> {
     /// The reward of the move to each child, and once it is known, the child's value added. The second half stands for
     /// moves that are illegal, and stays −∞.
     returns: [f32; 2 * CHILDREN],
-    /// The places among the returns that the slides of [`SpawnSlides`] lead to: for each tile, direction and cell.
-    places: [[[u8; 16]; 4]; 2],
-    /// The empty cells.
-    empty: u16,
-    /// Their number.
+    /// For each spawn, the places among the returns that the four moves lead to: the 2s in all empty cells, then the 4s.
+    spawns: [[u8; 4]; SPAWNS],
+    /// The number of empty cells.
     cells: usize,
     /// The number of children after a 2.
     twos: usize,
@@ -44,8 +48,7 @@ impl<const N: usize> Node<N> {
         Node {
             children: [Afterstate::new(Board::EMPTY); CHILDREN],
             returns: [f32::NEG_INFINITY; 2 * CHILDREN],
-            places: [[[0; 16]; 4]; 2],
-            empty: 0,
+            spawns: [[NONE; 4]; SPAWNS],
             cells: 0,
             twos: 0,
             len: 0,
@@ -55,50 +58,65 @@ impl<const N: usize> Node<N> {
         }
     }
 
-    /// Finds the children of an afterstate; `slides` is room to work in.
+    /// Finds the children of an afterstate.
     #[inline(always)]
-    pub(crate) fn expand(
-        &mut self,
-        slides: &mut SpawnSlides<N>,
-        afterstate: Afterstate<N>,
-        probability: f64,
-        rules: &Rules,
-    ) {
-        slides.find(afterstate);
-        let runs = slides.empty().map(Runs::new);
+    pub(crate) fn expand(&mut self, afterstate: Afterstate<N>, probability: f64, rules: &Rules) {
         let empty = afterstate.board().empty_cells();
-        (self.empty, self.cells) = (empty.mask(), empty.count() as usize);
         (self.len, self.next) = (0, 0);
         self.afterstate = afterstate;
+        // A slide leaves an empty cell, and a tile.
+        self.cells = (empty.count() as usize).min(SPAWNS / 2);
         self.child_probabilities =
             [1.0 - rules.four, rules.four].map(|tile| probability * tile / self.cells as f64);
-        self.expand_tile(slides, &runs, 0);
+        self.expand_tile(afterstate, empty.mask(), 1, 0);
         self.twos = self.len;
-        self.expand_tile(slides, &runs, 1);
+        self.expand_tile(afterstate, empty.mask(), 2, self.cells);
     }
 
-    /// Finds the children after a 2 or a 4 has appeared in each of the empty cells.
+    /// Finds the children after a tile has appeared in each of the empty cells.
     #[inline(always)]
-    fn expand_tile(&mut self, slides: &SpawnSlides<N>, runs: &[Runs; 2], tile: usize) {
-        // In a longer run there is a cell from which the tile can move, whichever way.
-        let [rows, columns] = runs.map(|runs| (twice(runs.first), twice(runs.longer)));
-        let (first, longer) = (rows.0 | columns.0 << 32, rows.1 | columns.1 << 32);
-        let mut wanted = first & (longer | !slides.illegal(tile));
-        let places = &mut self.places[tile];
-        while wanted != 0 {
-            let slide = wanted.trailing_zeros() as usize;
-            wanted &= wanted - 1;
-            let child = self.len % CHILDREN;
-            self.children[child] = slides.afterstate(tile, slide);
-            self.returns[child] = slides.reward(tile, slide);
-            places[slide / 16][slide % 16] = child as u8;
-            self.len += 1;
-        }
-        const ILLEGAL: u128 = u128::from_le_bytes([CHILDREN as u8; 16]);
-        for (number, places) in places.iter_mut().enumerate() {
-            let illegal = u128::from_le_bytes(slides.illegal_bytes(tile, number)) & ILLEGAL;
-            let all = runs[number / 2].spread_from_first(u128::from_le_bytes(*places)) | illegal;
-            *places = all.to_le_bytes();
+    fn expand_tile(&mut self, afterstate: Afterstate<N>, empty: u16, tile: u8, first: usize) {
+        const FIRST_COLUMN: u16 = 0x1111;
+        let empty_on_the_left = empty << 1 & !FIRST_COLUMN;
+        let empty_on_the_right = (empty & !FIRST_COLUMN) >> 1;
+        // The children of the cell above, for each column.
+        let mut above = [[NONE; 2]; 4];
+        let mut before = [NONE; 2];
+        let mut cells = empty;
+        for spawn in first..first + self.cells {
+            let byte = cells.trailing_zeros() as usize % 16;
+            cells &= cells - 1;
+            let is = |set: u16| set >> byte & 1 == 1;
+            let slides = afterstate.with_tile(byte, tile).slides();
+            let legal = slides.legal;
+            let mut child = |a: Move, shared: bool| -> u8 {
+                if !shared && !legal.contains(a) {
+                    return NONE;
+                }
+                let child = self.len % CHILDREN;
+                self.children[child] = slides.afterstates[a as usize];
+                self.returns[child] = slides.rewards[a as usize] as f32;
+                self.len += 1;
+                child as u8
+            };
+            // The first of neighbours has the board for all of them; a later one can move where the first
+            // cannot.
+            if !is(empty_on_the_left) {
+                let shared = is(empty_on_the_right);
+                before = [child(Move::Left, shared), child(Move::Right, shared)];
+            }
+            let column = byte % 4;
+            if !is(empty << 4) {
+                let shared = is(empty >> 4);
+                above[column] = [child(Move::Up, shared), child(Move::Down, shared)];
+            }
+            let only = |a: Move, child: u8| if legal.contains(a) { child } else { NONE };
+            self.spawns[spawn % SPAWNS] = [
+                only(Move::Up, above[column][0]),
+                only(Move::Right, before[1]),
+                only(Move::Down, above[column][1]),
+                only(Move::Left, before[0]),
+            ];
         }
     }
 
@@ -166,76 +184,21 @@ impl<const N: usize> Node<N> {
     /// The order of the sum is fixed: the cells row by row, for each tile.
     #[inline(always)]
     pub(crate) fn expectation(&self, rules: &Rules) -> f32 {
+        let (twos, fours) = self.spawns[..2 * self.cells].split_at(self.cells);
         let (mut sum_of_twos, mut sum_of_fours) = (0.0, 0.0);
-        let mut cells = self.empty;
-        for _ in 0..self.cells {
-            let cell = cells.trailing_zeros() as usize % 16;
-            cells &= cells - 1;
-            sum_of_twos += f64::from(self.best(0, cell));
-            sum_of_fours += f64::from(self.best(1, cell));
+        for (two, four) in twos.iter().zip(fours) {
+            sum_of_twos += f64::from(self.best(two));
+            sum_of_fours += f64::from(self.best(four));
         }
         ((sum_of_twos * (1.0 - rules.four) + sum_of_fours * rules.four) / self.cells as f64) as f32
     }
 
-    /// The best return after a tile in a cell.
+    /// The best return of a spawn's moves.
     #[inline(always)]
-    fn best(&self, tile: usize, cell: usize) -> f32 {
-        let transposed = cell % 4 * 4 + cell / 4;
-        let value = |number: usize, cell: usize| {
-            self.returns[usize::from(self.places[tile][number][cell]) % (2 * CHILDREN)]
-        };
+    fn best(&self, spawn: &[u8; 4]) -> f32 {
+        let [a, b, c, d] = spawn.map(|child| self.returns[usize::from(child) % (2 * CHILDREN)]);
         let larger = |a: f32, b: f32| if a > b { a } else { b };
-        let along_row = larger(value(0, cell), value(1, cell));
-        let along_column = larger(value(2, transposed), value(3, transposed));
-        let best = larger(along_row, along_column);
+        let best = larger(larger(a, b), larger(c, d));
         if best == f32::NEG_INFINITY { 0.0 } else { best }
     }
-}
-
-/// The runs of empty cells in the lines of an axis. Wherever in a run a tile appears, it slides to the same place.
-#[derive(Clone, Copy)]
-struct Runs {
-    /// The first cells, a bit for each.
-    first: u16,
-    /// Those of them that have an empty neighbour.
-    longer: u16,
-    /// The first cells, the second and further ones, and the third and fourth ones, as bytes.
-    first_bytes: u128,
-    second_bytes: u128,
-    third_bytes: u128,
-}
-
-impl Runs {
-    #[inline(always)]
-    fn new(empty: [u8; 16]) -> Self {
-        const FIRST_COLUMN: u128 = 0x0000_00ff_0000_00ff_0000_00ff_0000_00ff;
-        let empty = u128::from_le_bytes(empty);
-        let second_bytes = empty & (empty << 8) & !FIRST_COLUMN;
-        let first_bytes = empty & !second_bytes;
-        let third_bytes = second_bytes & (second_bytes << 8);
-        let longer = first_bytes & (second_bytes >> 8);
-        Runs { first: bits(first_bytes), longer: bits(longer), first_bytes, second_bytes, third_bytes }
-    }
-
-    /// Gives all cells of a run the byte of the first one.
-    #[inline(always)]
-    fn spread_from_first(&self, bytes: u128) -> u128 {
-        let first = bytes & self.first_bytes;
-        let two = first | (first << 8) & self.second_bytes;
-        two | (two << 16) & self.third_bytes
-    }
-}
-
-/// The bytes that are 0xff, as bits.
-#[inline(always)]
-fn bits(bytes: u128) -> u16 {
-    // The product moves the lowest bit of byte i to bit 56 + i.
-    let half = |bytes: u64| (bytes & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-    (half(bytes as u64) | half((bytes >> 64) as u64) << 8) as u16
-}
-
-/// Sixteen bits for both directions of an axis.
-#[inline(always)]
-fn twice(bits: u16) -> u64 {
-    u64::from(bits) << 16 | u64::from(bits)
 }

@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use afterstate_game::{Afterstate, Rules, SpawnSlides};
+use afterstate_game::{Afterstate, Rules};
 use afterstate_network::{Batch, Isa};
 
 use crate::{ValueFunction, node::Node, table::Table};
@@ -36,7 +36,6 @@ pub(crate) struct Tree<const N: usize> {
     leaf: Box<Node<N>>,
     table: Option<Table>,
     /// Room to work in.
-    slides: SpawnSlides<N>,
     batch: Batch,
     /// The number of afterstates evaluated so far.
     pub(crate) evaluated: u64,
@@ -50,7 +49,6 @@ impl<const N: usize> Tree<N> {
             nodes: Vec::new(),
             leaf: Box::new(Node::new()),
             table: table_bits.map(Table::new),
-            slides: SpawnSlides::default(),
             batch: Batch::default(),
             evaluated: 0,
             expanded: 0,
@@ -97,7 +95,7 @@ impl<const N: usize> Tree<N> {
                     return None;
                 }
                 top += 1;
-                self.nodes[top].expand(&mut self.slides, child, probability, &conditions.rules);
+                self.nodes[top].expand(child, probability, &conditions.rules);
                 continue;
             }
             let node = &self.nodes[top];
@@ -144,7 +142,7 @@ impl<const N: usize> Tree<N> {
             if self.is_late(conditions) {
                 return None;
             }
-            self.leaf.expand(&mut self.slides, child, probability, &conditions.rules);
+            self.leaf.expand(child, probability, &conditions.rules);
             self.evaluated += self.leaf.len() as u64;
             // SAFETY: inside a kernel.
             unsafe { self.leaf.add_values::<I>(values, &mut self.batch) };

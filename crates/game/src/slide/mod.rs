@@ -7,11 +7,8 @@
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable;
-mod spawns;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
-
-pub(crate) use spawns::SpawnSlides;
 
 /// Sixteen bytes with lane-wise operations; masks are 0xff (true) or 0 in each lane.
 trait Lanes: Copy {
@@ -83,27 +80,9 @@ pub(crate) use sse2::{slides, zero_bytes};
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) use portable::{slides, zero_bytes};
 
-/// The vector of this processor.
-#[cfg(target_arch = "x86_64")]
-type Vector = std::arch::x86_64::__m128i;
-#[cfg(not(target_arch = "x86_64"))]
-type Vector = [u8; 16];
-
-/// Finds all slides of an afterstate after a tile in each of its empty cells.
-#[inline(always)]
-pub(crate) fn spawn_slides<const N: usize>(board: [u8; 16], slides: &mut SpawnSlides) {
-    spawns::spawn_slides::<Vector, N>(board, slides);
-}
-
-/// A board of four lines with one of them replaced; the lines are its columns, if it is to be transposed.
-#[inline(always)]
-pub(crate) fn with_line(lines: [u32; 4], place: usize, line: u32, transposed: bool) -> [u8; 16] {
-    spawns::with_line::<Vector>(lines, place, line, transposed)
-}
-
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
-    use super::{SpawnSlides, portable, spawns::spawn_slides, sse2};
+    use super::{portable, sse2};
 
     /// Every line of four tiles up to 131072 (18⁴ of them), and all sides, in all positions.
     #[test]
@@ -121,17 +100,6 @@ mod tests {
             assert_eq!(sse2::slides::<3>(inside(3)), portable::slides::<3>(inside(3)));
             assert_eq!(sse2::slides::<2>(inside(2)), portable::slides::<2>(inside(2)));
             assert_eq!(sse2::zero_bytes(board), portable::zero_bytes(board));
-            assert_eq!(both::<4>(board).0, both::<4>(board).1, "{board:?}");
-            assert_eq!(both::<3>(inside(3)).0, both::<3>(inside(3)).1);
-            assert_eq!(both::<2>(inside(2)).0, both::<2>(inside(2)).1);
         }
-    }
-
-    /// The slides after a new tile, by vectors and by plain Rust.
-    fn both<const N: usize>(board: [u8; 16]) -> (SpawnSlides, SpawnSlides) {
-        let mut slides = (SpawnSlides::default(), SpawnSlides::default());
-        spawn_slides::<super::Vector, N>(board, &mut slides.0);
-        spawn_slides::<[u8; 16], N>(board, &mut slides.1);
-        slides
     }
 }

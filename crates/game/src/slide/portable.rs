@@ -1,6 +1,6 @@
 //! Slides in plain Rust, for every other processor; the twin that tests compare the vectors with.
 
-use super::{Lanes, Slid, slide_lines, spawns::BoardLanes};
+use super::{Lanes, Slid, slide_lines};
 use std::array::from_fn;
 
 impl Lanes for [u8; 16] {
@@ -62,46 +62,4 @@ pub(crate) fn slides<const N: usize>(board: [u8; 16]) -> ([[u8; 16]; 4], [u32; 4
         legal |= u8::from(moved[4 * a..][..4] != [0; 4]) << a;
     }
     (boards, rewards, legal)
-}
-
-impl BoardLanes for [u8; 16] {
-    #[inline(always)]
-    fn load(bytes: [u8; 16]) -> Self {
-        bytes
-    }
-    #[inline(always)]
-    fn store(self) -> [u8; 16] {
-        self
-    }
-    #[inline(always)]
-    fn transpose(self) -> Self {
-        from_fn(|i| self[4 * (i % 4) + i / 4])
-    }
-    #[inline(always)]
-    fn spread_rows(self) -> [Self; 4] {
-        from_fn(|k| from_fn(|lane| self[4 * k + lane / 4]))
-    }
-    #[inline(always)]
-    fn by_lane(cells: [Self; 4]) -> [u32; 16] {
-        from_fn(|lane| u32::from_le_bytes(cells.map(|cells| cells[lane])))
-    }
-    #[inline(always)]
-    fn with_line(lines: [u32; 4], line: u32, mask: Self) -> Self {
-        let byte = |word: u32, i: usize| word.to_le_bytes()[i % 4];
-        from_fn(|i| if mask[i] == 0xff { byte(line, i) } else { byte(lines[i / 4], i) })
-    }
-    #[inline(always)]
-    fn bits(self) -> u16 {
-        (0..16).fold(0, |mask, i| mask | (u16::from(self[i] >> 7) << i))
-    }
-    #[inline(always)]
-    fn gather_lines<const N: usize>(self) -> [Self; 4] {
-        // Up, left, down and right.
-        from_fn(|k| from_fn(|i| self[byte::<N>([0, 3, 2, 1][i / 4], i % 4, k)]))
-    }
-    #[inline(always)]
-    fn rewards(merged: [Self; 2], others: [f32; 4]) -> [f32; 16] {
-        let tile = |exponent: u8| ((1u32 << exponent) & !1) as f32;
-        from_fn(|lane| tile(merged[0][lane]) + tile(merged[1][lane]) + others[lane / 4])
-    }
 }

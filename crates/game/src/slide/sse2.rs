@@ -1,6 +1,6 @@
 //! Slides with SSE2, which every x86-64 has.
 
-use super::{Lanes, Slid, slide_lines, spawns::BoardLanes};
+use super::{Lanes, Slid, slide_lines};
 use std::arch::x86_64::*;
 
 macro_rules! sse2 {
@@ -159,75 +159,4 @@ fn rewards([first, second]: [__m128i; 2]) -> [u32; 4] {
         let scaled = _mm_cvttps_epi32(_mm_mul_ps(sums, _mm_set1_ps(2f32.powi(127))));
         std::mem::transmute::<__m128i, [u32; 4]>(scaled)
     })
-}
-
-impl BoardLanes for __m128i {
-    #[inline(always)]
-    fn load(bytes: [u8; 16]) -> Self {
-        load(bytes)
-    }
-    #[inline(always)]
-    fn store(self) -> [u8; 16] {
-        store(self)
-    }
-    #[inline(always)]
-    fn transpose(self) -> Self {
-        transpose(self)
-    }
-    #[inline(always)]
-    fn spread_rows(self) -> [Self; 4] {
-        sse2!({
-            let (low, high) = (_mm_unpacklo_epi8(self, self), _mm_unpackhi_epi8(self, self));
-            let twice = |v| (_mm_unpacklo_epi8(v, v), _mm_unpackhi_epi8(v, v));
-            let ((a, b), (c, d)) = (twice(low), twice(high));
-            [a, b, c, d]
-        })
-    }
-    #[inline(always)]
-    fn by_lane([a, b, c, d]: [Self; 4]) -> [u32; 16] {
-        sse2!({
-            let (ab, cd) = (_mm_unpacklo_epi8(a, b), _mm_unpacklo_epi8(c, d));
-            let (high_ab, high_cd) = (_mm_unpackhi_epi8(a, b), _mm_unpackhi_epi8(c, d));
-            let lanes = [
-                _mm_unpacklo_epi16(ab, cd),
-                _mm_unpackhi_epi16(ab, cd),
-                _mm_unpacklo_epi16(high_ab, high_cd),
-                _mm_unpackhi_epi16(high_ab, high_cd),
-            ];
-            std::mem::transmute::<[__m128i; 4], [u32; 16]>(lanes)
-        })
-    }
-    #[inline(always)]
-    fn with_line(lines: [u32; 4], line: u32, mask: Self) -> Self {
-        // SAFETY: both are sixteen plain bytes.
-        let lines: __m128i = unsafe { std::mem::transmute(lines) };
-        lines.unless(mask).or(sse2!(_mm_set1_epi32(line as i32)).and(mask))
-    }
-    #[inline(always)]
-    fn bits(self) -> u16 {
-        sse2!(_mm_movemask_epi8(self) as u16)
-    }
-    #[inline(always)]
-    fn gather_lines<const N: usize>(self) -> [Self; 4] {
-        gather_lines::<N>(self)
-    }
-    #[inline(always)]
-    fn rewards([first, second]: [Self; 2], others: [f32; 4]) -> [f32; 16] {
-        sse2!({
-            let zero = _mm_setzero_si128();
-            // As in the rewards of plain slides, tiles are sums of exponent fields.
-            let low = |bytes| _mm_srli_epi16::<1>(_mm_unpacklo_epi8(zero, bytes));
-            let high = |bytes| _mm_srli_epi16::<1>(_mm_unpackhi_epi8(zero, bytes));
-            let sums = |a, b| {
-                let low = |words| _mm_castsi128_ps(_mm_unpacklo_epi16(zero, words));
-                let high = |words| _mm_castsi128_ps(_mm_unpackhi_epi16(zero, words));
-                [_mm_add_ps(low(a), low(b)), _mm_add_ps(high(a), high(b))]
-            };
-            let ([a, b], [c, d]) = (sums(low(first), low(second)), sums(high(first), high(second)));
-            let scale = _mm_set1_ps(2f32.powi(127));
-            let lanes = [(a, 0), (b, 1), (c, 2), (d, 3)]
-                .map(|(sums, line)| _mm_add_ps(_mm_mul_ps(sums, scale), _mm_set1_ps(others[line])));
-            std::mem::transmute::<[__m128; 4], [f32; 16]>(lanes)
-        })
-    }
 }

@@ -14,7 +14,12 @@
 //!    folded network has no promotion. It is one for play.
 //! 3. Tuples that no other one holds stay, whatever their length.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    thread,
+};
 
 use afterstate_game::Symmetry;
 
@@ -23,7 +28,7 @@ use super::{
     resolved::Resolved,
     safetensors::{self, Tensor, TensorFile},
 };
-use crate::{NetworkSpec, Tuple, Tuples};
+use crate::{Network, NetworkError, NetworkSpec, SpecError, Tuple, TupleError, Tuples};
 
 /// Writes a network with its redundant tuples folded into the others, without the learning state of TC, and gives
 /// its specification. `extra` is more metadata.
@@ -41,9 +46,7 @@ pub fn fold(
         let message = format!("has nothing to fold: none of its tuples {} lies inside another", spec.tuples);
         at(Problem::Unsupported(message))
     })?;
-    let tuples = holders.iter().map(|holder| spec.tuples.as_slice()[holder.tuple].clone()).collect();
-    let tuples = Tuples::new(tuples).map_err(|error| at(error.into()))?;
-    let folded = NetworkSpec { tuples, promotion: false, ..spec.clone() };
+    let folded = folded_spec(&spec, &holders).map_err(|error| at(error.into()))?;
     let mut tensors = Vec::new();
     for table in 0..folded.tables() {
         let sum = Sum::open(file, &spec, &folded, table, &holders)?;
@@ -52,6 +55,80 @@ pub fn fold(
     }
     safetensors::write(output, &metadata(&folded, extra), tensors)?;
     Ok(folded)
+}
+
+impl Network {
+    /// The network with its redundant tuples folded into the others: fewer lookups for the same values. `None` where
+    /// no tuple lies inside another one, or weights are promoted.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn folded(&self) -> Result<Option<Network>, NetworkError> {
+        let Some(holders) = holders(self.spec()).filter(|_| !self.spec().promotion) else {
+            return Ok(None);
+        };
+        let spec = folded_spec(self.spec(), &holders).map_err(SpecError::from)?;
+        let folded = Network::new(spec)?;
+        let next = AtomicUsize::new(0);
+        let tables = || std::iter::repeat_with(|| next.fetch_add(1, Relaxed));
+        thread::scope(|scope| {
+            for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(|| {
+                    let tables = tables().take_while(|&table| table < folded.spec().tables());
+                    tables.for_each(|table| fold_table(self, &folded, table, &holders));
+                });
+            }
+        });
+        Ok(Some(folded))
+    }
+}
+
+/// Fills a table of a folded network, in the order of its memory.
+fn fold_table(network: &Network, folded: &Network, table: usize, holders: &[Holder]) {
+    let (spec, id) = (network.spec(), folded.spec().table_id(table));
+    let places_of =
+        |network: &Network, table: usize| network.layout().places(table % network.spec().tables_per_set());
+    let there = places_of(folded, table);
+    let mut order: Vec<usize> = (0..there.cells.len()).collect();
+    order.sort_by_key(|&cell| there.cells[cell][1]);
+    let holder = &holders[id.tuple];
+    let own = source(spec, folded.spec(), table, holder.tuple);
+    let here = places_of(network, own);
+    let counts = |of: &dyn Fn(usize, usize) -> usize| {
+        let labels = 0..folded.spec().labels(table);
+        order.iter().map(|&cell| labels.clone().map(|label| of(cell, label)).collect()).collect()
+    };
+    let own = Halves::new(counts(&|cell, label| here.cells[cell][label] as usize));
+    let inner: Vec<(Vec<f32>, Halves)> = holder
+        .inner
+        .iter()
+        .map(|inner| {
+            let c = folded.spec().labels(table);
+            let weights = network.table(source(spec, folded.spec(), table, inner.tuple)).collect();
+            (weights, Halves::new(counts(&|cell, label| inner.count(cell, c) * label)))
+        })
+        .collect();
+    let [first_here, first_there] = [network, folded].map(|network| id.set * network.set_len());
+    for code in 0..own.len() {
+        let position = first_here + here.at(own.get(code) as u64) as usize;
+        let weight = f32::from_bits(network.weights()[position].load(Relaxed));
+        let inner = inner.iter().map(|(weights, index)| f64::from(weights[index.get(code)]));
+        let sum = (f64::from(weight) + inner.sum::<f64>()) as f32;
+        folded.weights()[first_there + there.at(code as u64) as usize].store(sum.to_bits(), Relaxed);
+    }
+}
+
+/// What a network is without the tuples that others take up.
+fn folded_spec(spec: &NetworkSpec, holders: &[Holder]) -> Result<NetworkSpec, TupleError> {
+    let tuples = holders.iter().map(|holder| spec.tuples.as_slice()[holder.tuple].clone()).collect();
+    Ok(NetworkSpec { tuples: Tuples::new(tuples)?, promotion: false, ..spec.clone() })
+}
+
+/// The table of a tuple with the stage, action and value range of a table of the folded network.
+fn source(spec: &NetworkSpec, folded: &NetworkSpec, table: usize, tuple: usize) -> usize {
+    let id = folded.table_id(table);
+    let ranges = spec.tables_per_set() / spec.tuples.as_slice().len();
+    id.set * spec.tables_per_set() + tuple * ranges + id.range
 }
 
 /// A tuple that stays.
@@ -66,6 +143,13 @@ struct Inner {
     tuple: usize,
     /// For each of its cells, the place in the other tuple.
     places: Vec<usize>,
+}
+
+impl Inner {
+    /// What a label in a cell of the other tuple counts in this one's table, of c labels a cell.
+    fn count(&self, cell: usize, c: usize) -> usize {
+        self.places.iter().position(|&place| place == cell).map_or(0, |j| c.pow(j as u32))
+    }
 }
 
 /// The tuples that stay, with those that they take up; `None` when none takes up any.
@@ -99,13 +183,9 @@ fn places(spec: &NetworkSpec, inner: &Tuple, outer: &Tuple) -> Option<Vec<usize>
 /// A table of a folded network: a sum of tables of the network.
 struct Sum<'a> {
     own: Resolved<'a>,
-    inner: Vec<(Resolved<'a>, Digits)>,
-    /// The number of indices of the lower and of the upper half of the tuple's cells.
-    halves: [usize; 2],
+    inner: Vec<(Resolved<'a>, Halves)>,
+    len: usize,
 }
-
-/// The index in the table of an inner tuple, by the indices of the lower and upper half of the outer one's cells.
-struct Digits([Vec<usize>; 2]);
 
 impl<'a> Sum<'a> {
     fn open(
@@ -115,46 +195,51 @@ impl<'a> Sum<'a> {
         table: usize,
         holders: &[Holder],
     ) -> Result<Self, FileError> {
-        let id = folded.table_id(table);
-        let ranges = spec.tables_per_set() / spec.tuples.as_slice().len();
-        let open = |tuple: usize| {
-            Resolved::open(file, spec, id.set * spec.tables_per_set() + tuple * ranges + id.range)
-        };
+        let open = |tuple: usize| Resolved::open(file, spec, source(spec, folded, table, tuple));
         let (c, n) = (folded.labels(table), folded.tuple(table).len());
-        let halves = [n / 2, n - n / 2].map(|cells| c.pow(cells as u32));
-        let holder = &holders[id.tuple];
-        let inner = |inner: &Inner| Ok((open(inner.tuple)?, Digits::new(&inner.places, c, n)));
+        let holder = &holders[folded.table_id(table).tuple];
+        let inner = |inner: &Inner| {
+            let counts = |cell| (0..c).map(|label| inner.count(cell, c) * label).collect();
+            Ok((open(inner.tuple)?, Halves::new((0..n).map(counts).collect())))
+        };
         let inner = holder.inner.iter().map(inner).collect::<Result<_, FileError>>()?;
-        Ok(Sum { own: open(holder.tuple)?, inner, halves })
+        Ok(Sum { own: open(holder.tuple)?, inner, len: folded.table_len(table) as usize })
     }
 
     /// The weights in order. They are added as f64 and rounded once.
     fn weights(self) -> impl Iterator<Item = f32> + 'a {
-        let [low, high] = self.halves;
-        (0..low * high).map(move |index| {
-            let (below, above) = (index % low, index / low);
-            let inner = self
-                .inner
-                .iter()
-                .map(|(table, Digits([lower, upper]))| f64::from(table.get(lower[below] + upper[above])));
+        (0..self.len).map(move |index| {
+            let inner = self.inner.iter().map(|(table, halves)| f64::from(table.get(halves.get(index))));
             (f64::from(self.own.get(index)) + inner.sum::<f64>()) as f32
         })
     }
 }
 
-impl Digits {
-    /// For an inner tuple whose cells have these places among the n cells of the outer one, with c labels each.
-    fn new(places: &[usize], c: usize, n: usize) -> Self {
-        let half = |first: usize, cells: usize| -> Vec<usize> {
-            let part = |index: usize| {
-                let digit = |&(j, &place): &(u32, &usize)| {
-                    let inside = (first..first + cells).contains(&place);
-                    if inside { index / c.pow((place - first) as u32) % c * c.pow(j) } else { 0 }
-                };
-                (0..).zip(places).map(|cell| digit(&cell)).sum()
+/// A sum of what the label of each cell counts, by a number to the base c whose digits are the labels: two numbers, for
+/// its lower and its upper digits.
+struct Halves([Vec<usize>; 2]);
+
+impl Halves {
+    /// From what each label of each cell counts, the cell of the lowest digit first.
+    fn new(mut cells: Vec<Vec<usize>>) -> Self {
+        let upper = cells.split_off(cells.len() / 2);
+        let sums = |cells: Vec<Vec<usize>>| {
+            let add = |sums: Vec<usize>, labels: Vec<usize>| -> Vec<usize> {
+                labels.iter().flat_map(|label| sums.iter().map(move |sum| sum + label)).collect()
             };
-            (0..c.pow(cells as u32)).map(part).collect()
+            cells.into_iter().fold(vec![0], add)
         };
-        Digits([half(0, n / 2), half(n / 2, n - n / 2)])
+        Halves([sums(cells), sums(upper)])
+    }
+
+    /// The number of sums.
+    fn len(&self) -> usize {
+        self.0[0].len() * self.0[1].len()
+    }
+
+    #[inline(always)]
+    fn get(&self, number: usize) -> usize {
+        let [lower, upper] = &self.0;
+        lower[number % lower.len()] + upper[number / lower.len()]
     }
 }
