@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use afterstate_game::Rules;
 use afterstate_network::{
-    Network, NetworkError, Values,
+    Network, Values,
     file::{FileError, Format, ModelInfo, safetensors::TensorFile},
 };
 
@@ -55,9 +55,6 @@ pub enum ModelError {
     /// The file cannot be read, or is damaged.
     #[error(transparent)]
     File(#[from] FileError),
-    /// There is no memory for it.
-    #[error(transparent)]
-    Memory(#[from] NetworkError),
     /// The file is another program's.
     #[error("{} is {what}, not a model file", path.display())]
     Foreign {
@@ -112,15 +109,12 @@ impl Loaded {
     }
 
     /// The same model with redundant tuples folded: that takes about as long as loading, and makes up for it within a
-    /// game or two at 3-ply.
-    ///
-    /// # Errors
-    /// When there is no memory for it.
-    pub fn folded(self) -> Result<Loaded, ModelError> {
-        Ok(match self.network.folded()? {
-            Some(network) => Loaded { network, ..self },
-            None => self,
-        })
+    /// game or two at 3-ply. Where there is no memory for that, it stays as it is.
+    pub fn folded(self) -> Loaded {
+        match self.network.folded() {
+            Ok(Some(network)) => Loaded { network, ..self },
+            Ok(None) | Err(_) => self,
+        }
     }
 
     /// How it plays when it is told to play so: what is not said about downgrading is as the model asks for.

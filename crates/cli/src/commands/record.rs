@@ -94,7 +94,7 @@ impl Verify {
 
 impl Recording {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let model = Loaded::open(self.model.as_deref())?.folded()?;
+        let model = Loaded::open(self.model.as_deref())?.folded();
         let search = model.search(parse_search(&self.search)?);
         model.check_afterstates("`record`")?;
         if model.side() != 4 {
