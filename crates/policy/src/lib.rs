@@ -35,6 +35,7 @@ mod spec;
 mod taps;
 mod trainer;
 mod value;
+mod winograd;
 mod work;
 
 pub use adam::Adam;

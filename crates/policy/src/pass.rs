@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::{
     gemm::{Matrix, add_product},
     graph::{Graph, Head, Layer, Source},
+    winograd,
 };
 
 /// The tiles of a board, as exponents, row-major.
@@ -20,12 +21,16 @@ pub(crate) struct CpuPass {
     slopes: Vec<Vec<f32>>,
     /// What the filters see of a few boards.
     columns: Vec<f32>,
+    winograd: winograd::Room,
     outputs: Vec<f32>,
 }
 
 /// Up to so many boards, one product of all that the filters see takes less time than one for each run of pixels, though
 /// it has zeros in it.
 const FEW: usize = 2;
+
+/// From so many boards on, the products that Winograd's algorithm saves take more time than its sums of filters.
+const MANY: usize = 24;
 
 /// Room for so many numbers, whatever stands there now.
 fn room(numbers: &mut Vec<f32>, len: usize) -> &mut [f32] {
@@ -57,6 +62,10 @@ impl Graph {
                 Source::Image(source) if boards <= FEW => {
                     let columns = layer.gather(&before[source], boards, &mut work.columns);
                     add_product(columns, Matrix::new(&weights[layer.filters.clone()], layer.outputs), image);
+                }
+                Source::Image(source) if layer.is_for_winograd(boards) => {
+                    let (shape, filters) = (layer.shape(boards), &weights[layer.filters.clone()]);
+                    winograd::convolve(shape, filters, &before[source], image, &mut work.winograd);
                 }
                 Source::Image(source) => layer.convolve(weights, &before[source], boards, image),
             }
@@ -96,6 +105,7 @@ impl Graph {
         for head in &self.heads {
             self.disconnect(head, weights, slopes, work, gradient);
         }
+        let boards = work.tiles.len();
         for (i, layer) in self.layers.iter().enumerate().rev() {
             let (before, slopes) = work.slopes.split_at_mut(i);
             let slopes = &mut slopes[0];
@@ -103,14 +113,20 @@ impl Graph {
             for (slope, &number) in slopes.iter_mut().zip(&work.images[i]) {
                 *slope = if number > 0.0 { *slope } else { 0.0 };
             }
-            layer.end(slopes, work.tiles.len(), gradient);
+            layer.end(slopes, boards, gradient);
             match layer.source {
                 Source::Board => {
                     layer.add_looked_up(slopes, &work.tiles, &mut gradient[layer.filters.clone()])
                 }
                 Source::Image(source) => {
                     let (image, before) = (&work.images[source], &mut before[source]);
-                    layer.add_convolved(weights, slopes, image, before, work.tiles.len(), gradient);
+                    if layer.is_for_winograd(boards) {
+                        let (shape, filters) = (layer.shape(boards), &weights[layer.filters.clone()]);
+                        let (gradient, room) = (&mut gradient[layer.filters.clone()], &mut work.winograd);
+                        winograd::add_convolved(shape, filters, slopes, image, before, gradient, room);
+                    } else {
+                        layer.add_convolved(weights, slopes, image, before, boards, gradient);
+                    }
                 }
             }
         }
@@ -139,6 +155,14 @@ impl Graph {
 }
 
 impl Layer {
+    fn is_for_winograd(&self, boards: usize) -> bool {
+        self.taps.has_winograd && boards >= MANY
+    }
+
+    fn shape(&self, boards: usize) -> winograd::Shape {
+        winograd::Shape { boards, inputs: self.inputs, outputs: self.outputs }
+    }
+
     /// The bias, or zeros, to which the convolution is added.
     fn begin(&self, weights: &[f32], boards: usize, image: &mut [f32]) {
         if self.bias.is_empty() {

@@ -22,6 +22,8 @@ pub(crate) struct Taps {
     /// The pixels of the image that the convolution makes.
     pub(crate) pixels: usize,
     pub(crate) runs: Vec<Run>,
+    /// Whether [`winograd`](crate::winograd) has an algorithm for it.
+    pub(crate) has_winograd: bool,
 }
 
 impl Taps {
@@ -46,7 +48,8 @@ impl Taps {
                 }
             }
         }
-        Taps { pixels: size.0 * size.1, runs }
+        let has_winograd = (image, filter, padded) == ((4, 4), (2, 2), true);
+        Taps { pixels: size.0 * size.1, runs, has_winograd }
     }
 }
 

@@ -89,9 +89,12 @@ fn outputs_are_those_of_the_definition() {
     for (layers, channels, tile_values) in [(1, 3, 16), (2, 7, 16), (5, 9, 18)] {
         let architecture = Architecture::Dcnn { layers, channels };
         let net = Net::new(NetSpec { architecture, tile_values }, 7);
-        let (boards, tensors) = (boards(20), tensors(&net));
-        let expected = boards.iter().flat_map(|board| naive_dcnn(&tensors, layers, tile_values, board));
-        assert_close("output", &outputs(&net, &boards), &expected.collect::<Vec<_>>(), 1e-4);
+        let tensors = tensors(&net);
+        // One board, some and many are different ways to the same.
+        for boards in [1, 2, 8, 40].map(boards) {
+            let expected = boards.iter().flat_map(|board| naive_dcnn(&tensors, layers, tile_values, board));
+            assert_close("output", &outputs(&net, &boards), &expected.collect::<Vec<_>>(), 1e-4);
+        }
     }
 }
 
@@ -128,9 +131,10 @@ fn check_gradient<L: Loss>(net: Net, batch: &[Sample<L::Target>], loss: impl Fn(
 
 #[test]
 fn gradients_are_those_of_finite_differences() {
-    let batch = boards(12).into_iter().enumerate();
-    let batch: Vec<_> = batch.map(|(i, board)| Sample { board, target: Move::ALL[i % 4] }).collect();
-    for (layers, channels) in [(1, 4), (2, 5), (4, 6)] {
+    // Some boards and many are different ways to the same.
+    for (layers, channels, count) in [(1, 4, 12), (2, 5, 12), (4, 6, 12), (2, 5, 40), (4, 6, 40)] {
+        let batch = boards(count).into_iter().enumerate();
+        let batch: Vec<_> = batch.map(|(i, board)| Sample { board, target: Move::ALL[i % 4] }).collect();
         let net = Net::new(NetSpec::dcnn(layers, channels).unwrap(), 5);
         check_gradient::<CrossEntropy>(net, &batch, |tensors| {
             let loss = |sample: &Sample<Move>| {
