@@ -2,14 +2,15 @@
 
 use std::collections::HashSet;
 
-use afterstate_game::{Rules, State, game_rng};
+use afterstate_game::{Game, Rules, State, game_rng};
 use afterstate_lab::evaluate::{
     Contest, Games, KeepError, KeptGames, KeptHeader, Outcome, Steps, SurvivalError, Survivor, evaluate,
-    positions_at,
+    evaluate_players, positions_at,
 };
 use afterstate_lab::log::JsonLines;
 use afterstate_network::{Network, NetworkSpec, Tuples};
-use afterstate_search::PlayerSpec;
+use afterstate_policy::{Architecture, Net, NetPlayer, NetSpec, Play};
+use afterstate_search::{Player, PlayerSpec};
 use rand_core::Rng;
 
 fn network() -> Network {
@@ -48,6 +49,32 @@ fn the_number_of_threads_changes_nothing() {
         assert_eq!(one.results.len(), 12);
         assert!(one.results.iter().any(|result| result.score != one.results[0].score));
         assert_eq!(play(&network, search, 12, 4, None).results, one.results, "{search}");
+    }
+}
+
+#[test]
+fn games_in_step_are_those_that_are_played_alone() {
+    let policy = Net::new(NetSpec::dcnn(2, 6).unwrap(), 3);
+    let value =
+        Net::new(NetSpec { architecture: Architecture::Tjwei { first: 3, second: 4 }, tile_values: 16 }, 3);
+    for (net, play) in [(&policy, Play::MajorityVote), (&policy, Play::Plain), (&value, Play::Plain)] {
+        let alone = |number| {
+            let (mut player, mut game) =
+                (NetPlayer::new(net, play), Game::<4>::new(Rules::default(), 1, number));
+            while let Some(best) = player.advise_all(&[game.state()])[0].best() {
+                game.play(best);
+            }
+            (number, game.score(), game.moves())
+        };
+        let played = HashSet::from([1, 5]);
+        let expected: Vec<_> = (0..12).filter(|number| !played.contains(number)).map(alone).collect();
+        for threads in [1, 2, 5] {
+            let games = Games { rules: Rules::default(), seed: 1, count: 12 };
+            let outcome =
+                evaluate_players(games, &played, threads, || NetPlayer::new(net, play), |_| true).unwrap();
+            let found = outcome.results.iter().map(|result| (result.game, result.score, result.moves));
+            assert!(found.eq(expected.iter().copied()), "{play} on {threads} threads");
+        }
     }
 }
 

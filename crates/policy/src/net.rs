@@ -13,6 +13,10 @@ use crate::{
 /// Initial weights are uniform in ± this (kondo-2019, section 5.1).
 const INITIAL: f32 = 0.1;
 
+/// The boards of a pass for games in step: enough that each takes less than half of the time that the eight of one game take each, and
+/// not so many that the last games of all wait long for nothing.
+pub(crate) const IN_STEP: usize = 64;
+
 /// A network.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Net {
@@ -58,6 +62,17 @@ impl Net {
     /// softmax is the probabilities; for a value that value.
     pub fn forward<'w>(&self, boards: &[Board<4>], work: &'w mut Work) -> &'w [f32] {
         work.forward(&self.graph, &self.weights, boards.iter().map(tiles))
+    }
+
+    /// As [`forward`](Self::forward), for the boards of games in step. Passes are always of [`IN_STEP`] boards: their number
+    /// changes the order of sums, and so the last bits of what is said of a board.
+    pub(crate) fn forward_in_step(&self, boards: &[Board<4>], work: &mut Work) -> Vec<f32> {
+        let mut outputs = Vec::new();
+        for some in boards.chunks(IN_STEP) {
+            let whole: Vec<_> = some.iter().copied().cycle().take(IN_STEP).collect();
+            outputs.extend_from_slice(&self.forward(&whole, work)[..some.len() * self.spec.outputs()]);
+        }
+        outputs
     }
 
     pub(crate) fn graph(&self) -> &Graph {

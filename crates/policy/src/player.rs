@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, time::Instant};
 use afterstate_game::{Board, Move, Moves, State, Symmetry};
 use afterstate_search::{Advice, Player};
 
-use crate::{Architecture, Net, ValuePlayer, Work, loss::softmax, spec::SpecError};
+use crate::{Architecture, Net, ValuePlayer, Work, loss::softmax, net::IN_STEP, spec::SpecError};
 
 /// How the outputs of a network become a move. Only legal moves take part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -67,11 +67,26 @@ impl<'a> DcnnPlayer<'a> {
         DcnnPlayer { net, play, work: Work::default() }
     }
 
-    /// The boards that are looked at, the one to move on first.
-    fn boards(&self, state: State<4>) -> ([Board<4>; 8], usize) {
-        let count = if self.play == Play::Plain { 1 } else { 8 };
-        (Symmetry::ALL.map(|symmetry| state.board().image(symmetry)), count)
+    /// The number of boards that are looked at for a move.
+    fn images(&self) -> usize {
+        if self.play == Play::Plain { 1 } else { Symmetry::ALL.len() }
     }
+
+    /// The boards that are looked at, the one to move on first.
+    fn boards(&self, state: State<4>) -> impl Iterator<Item = Board<4>> + use<> {
+        Symmetry::ALL.into_iter().take(self.images()).map(move |symmetry| state.board().image(symmetry))
+    }
+}
+
+/// What the outputs for the boards of a state say of its moves.
+fn read(play: Play, state: State<4>, outputs: &[f32]) -> [Option<f32>; 4] {
+    let boards = outputs.chunks_exact(4).zip(Symmetry::ALL).map(|(outputs, symmetry)| {
+        let seen = softmax(outputs);
+        Move::ALL.map(|a| seen[symmetry.image(a) as usize])
+    });
+    let (legal, boards) = (state.legal_moves(), boards.collect::<Vec<_>>());
+    let values = values(play, legal, &boards);
+    Move::ALL.map(|a| legal.contains(a).then(|| values[a as usize]))
 }
 
 /// The values of moves from the probabilities of each symmetric board, in the moves of the board itself.
@@ -95,19 +110,23 @@ fn values(play: Play, legal: Moves, probabilities: &[[f32; 4]]) -> [f32; 4] {
 impl Player<4> for DcnnPlayer<'_> {
     fn advise(&mut self, state: State<4>) -> Advice {
         let start = Instant::now();
-        let (boards, count) = self.boards(state);
-        let outputs = self.net.forward(&boards[..count], &mut self.work);
-        let mut probabilities = [[0.0; 4]; 8];
-        for ((own, symmetry), outputs) in
-            probabilities.iter_mut().zip(Symmetry::ALL).zip(outputs.chunks_exact(4))
-        {
-            let seen = softmax(outputs);
-            *own = Move::ALL.map(|a| seen[symmetry.image(a) as usize]);
-        }
-        let legal = state.legal_moves();
-        let values = values(self.play, legal, &probabilities[..count]);
-        let values = Move::ALL.map(|a| legal.contains(a).then(|| values[a as usize]));
-        Advice { values, plies: 0, evaluated: count as u64, time: start.elapsed() }
+        let boards: Vec<_> = self.boards(state).collect();
+        let values = read(self.play, state, self.net.forward(&boards, &mut self.work));
+        Advice { values, plies: 0, evaluated: boards.len() as u64, time: start.elapsed() }
+    }
+
+    fn games_in_step(&self) -> usize {
+        IN_STEP / self.images()
+    }
+
+    fn advise_all(&mut self, states: &[State<4>]) -> Vec<Advice> {
+        let (start, images) = (Instant::now(), self.images());
+        let boards: Vec<_> = states.iter().flat_map(|&state| self.boards(state)).collect();
+        let outputs = self.net.forward_in_step(&boards, &mut self.work);
+        let time = start.elapsed() / states.len().max(1) as u32;
+        let each = states.iter().zip(outputs.chunks_exact(4 * images));
+        let values = each.map(|(&state, outputs)| read(self.play, state, outputs));
+        values.map(|values| Advice { values, plies: 0, evaluated: images as u64, time }).collect()
     }
 }
 
@@ -144,6 +163,20 @@ impl Player<4> for NetPlayer<'_> {
         match self {
             NetPlayer::Policy(player) => player.advise(state),
             NetPlayer::Value(player) => player.advise(state),
+        }
+    }
+
+    fn games_in_step(&self) -> usize {
+        match self {
+            NetPlayer::Policy(player) => player.games_in_step(),
+            NetPlayer::Value(player) => player.games_in_step(),
+        }
+    }
+
+    fn advise_all(&mut self, states: &[State<4>]) -> Vec<Advice> {
+        match self {
+            NetPlayer::Policy(player) => player.advise_all(states),
+            NetPlayer::Value(player) => player.advise_all(states),
         }
     }
 }

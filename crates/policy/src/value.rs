@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use afterstate_game::{Move, State};
+use afterstate_game::{Board, Move, State};
 use afterstate_search::{Advice, Player};
 
-use crate::{Net, Work, spec::SpecError};
+use crate::{Net, Work, net::IN_STEP, spec::SpecError};
 
 /// A greedy player by a network of afterstate values.
 #[derive(Clone)]
@@ -32,13 +32,37 @@ impl<'a> ValuePlayer<'a> {
     }
 }
 
+/// What the outputs for the four afterstates of a state say of its moves.
+fn read(state: State<4>, outputs: &[f32]) -> [Option<f32>; 4] {
+    let slides = state.slides();
+    let value = |a: Move| slides.rewards[a as usize] as f32 + ValuePlayer::UNIT * outputs[a as usize];
+    Move::ALL.map(|a| slides.legal.contains(a).then(|| value(a)))
+}
+
+fn boards(state: State<4>) -> [Board<4>; 4] {
+    state.slides().afterstates.map(|afterstate| afterstate.board())
+}
+
 impl Player<4> for ValuePlayer<'_> {
     fn advise(&mut self, state: State<4>) -> Advice {
-        let (start, slides) = (Instant::now(), state.slides());
-        let boards = slides.afterstates.map(|afterstate| afterstate.board());
-        let outputs = self.net.forward(&boards, &mut self.work);
-        let value = |a: Move| slides.rewards[a as usize] as f32 + Self::UNIT * outputs[a as usize];
-        let values = Move::ALL.map(|a| slides.legal.contains(a).then(|| value(a)));
-        Advice { values, plies: 1, evaluated: slides.legal.count() as u64, time: start.elapsed() }
+        let start = Instant::now();
+        let values = read(state, self.net.forward(&boards(state), &mut self.work));
+        Advice { values, plies: 1, evaluated: state.legal_moves().count() as u64, time: start.elapsed() }
+    }
+
+    fn games_in_step(&self) -> usize {
+        IN_STEP / Move::ALL.len()
+    }
+
+    fn advise_all(&mut self, states: &[State<4>]) -> Vec<Advice> {
+        let start = Instant::now();
+        let boards: Vec<_> = states.iter().flat_map(|&state| boards(state)).collect();
+        let outputs = self.net.forward_in_step(&boards, &mut self.work);
+        let time = start.elapsed() / states.len().max(1) as u32;
+        let advice = states.iter().zip(outputs.chunks_exact(Move::ALL.len())).map(|(&state, outputs)| {
+            let evaluated = state.legal_moves().count() as u64;
+            Advice { values: read(state, outputs), plies: 1, evaluated, time }
+        });
+        advice.collect()
     }
 }

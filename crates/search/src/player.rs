@@ -35,11 +35,29 @@ impl Advice {
 pub trait Player<const N: usize>: Send {
     /// The values of a state's moves.
     fn advise(&mut self, state: State<N>) -> Advice;
+
+    /// The number of games that are best played in step, so that [`advise_all`](Self::advise_all) sees their states together.
+    fn games_in_step(&self) -> usize {
+        1
+    }
+
+    /// The values of the moves of several states, one of each game. The value of a state does not depend on the others.
+    fn advise_all(&mut self, states: &[State<N>]) -> Vec<Advice> {
+        states.iter().map(|&state| self.advise(state)).collect()
+    }
 }
 
 impl<const N: usize, P: Player<N> + ?Sized> Player<N> for Box<P> {
     fn advise(&mut self, state: State<N>) -> Advice {
         (**self).advise(state)
+    }
+
+    fn games_in_step(&self) -> usize {
+        (**self).games_in_step()
+    }
+
+    fn advise_all(&mut self, states: &[State<N>]) -> Vec<Advice> {
+        (**self).advise_all(states)
     }
 }
 

@@ -57,7 +57,8 @@ pub fn evaluate(
     greedy::evaluate(network, games, &HashSet::new(), threads, watch)
 }
 
-/// Lets players on 4×4 play that are no network with a search, such as DCNNs: each thread has one of its own. `played` and
+/// Lets players on 4×4 play that are no network with a search, such as DCNNs: each thread has one of its own, and plays as many games in
+/// step as [it likes](Player::games_in_step). `played` and
 /// `watch` are as for [`Contest`].
 pub fn evaluate_players<P: Player<4>>(
     games: Games,
@@ -66,7 +67,7 @@ pub fn evaluate_players<P: Player<4>>(
     player: impl Fn() -> P + Sync,
     watch: impl FnMut(&[GameResult]) -> bool,
 ) -> Option<Outcome> {
-    players::play_all(games, played, threads, None, player, watch)
+    players::play_in_step(games, played, threads, player, watch)
 }
 
 /// Games of a network with a search.

@@ -1,4 +1,5 @@
-//! Games of players that search: each by one thread, with its own player.
+//! Games of players, on threads that have one each: of those that search one after the other, of those that look at many boards at once
+//! several in step.
 
 use std::{
     collections::HashSet,
@@ -94,6 +95,55 @@ fn finish<const N: usize>(number: u64, game: &Game<N>) -> GameResult {
     GameResult { game: number, score: game.score(), max_exponent, moves: game.moves() }
 }
 
+/// Lets players play games in step, as many in each thread as its player likes.
+pub(super) fn play_in_step<const N: usize, P: Player<N>>(
+    games: Games,
+    played: &HashSet<u64>,
+    threads: usize,
+    player: impl Fn() -> P + Sync,
+    mut watch: impl FnMut(&[GameResult]) -> bool,
+) -> Option<Outcome> {
+    let next = AtomicU64::new(0);
+    let numbers = || std::iter::repeat_with(|| next.fetch_add(1, Relaxed)).take_while(|&n| n < games.count);
+    let share = (games.count as usize).div_ceil(threads.max(1));
+    let mut outcome = Outcome::default();
+    on_threads(
+        threads,
+        |send, stop| {
+            let mut numbers = numbers().filter(|number| !played.contains(number));
+            let (mut player, mut playing, mut times) = (player(), Vec::new(), Times::default());
+            while !stop.load(Relaxed) {
+                let room = player.games_in_step().min(share) - playing.len();
+                let more = numbers.by_ref().take(room);
+                playing.extend(more.map(|number| (number, Game::<N>::new(games.rules, games.seed, number))));
+                if playing.is_empty() {
+                    return;
+                }
+                let states: Vec<_> = playing.iter().map(|(_, game)| game.state()).collect();
+                for ((_, game), advice) in playing.iter_mut().zip(player.advise_all(&states)) {
+                    times.add(advice.time);
+                    advice.best().map(|best| game.play(best));
+                }
+                for (number, game) in playing.extract_if(.., |(_, game)| game.state().is_terminal()) {
+                    if !send((finish(number, &game), std::mem::take(&mut times))) {
+                        return;
+                    }
+                }
+            }
+        },
+        |ended| match ended {
+            None => watch(&[]),
+            Some((result, times)) => {
+                outcome.results.push(result);
+                outcome.times.merge(&times);
+                watch(&[result])
+            }
+        },
+    );
+    outcome.results.sort_unstable_by_key(|result| result.game);
+    games.are_complete(played, outcome.results.len()).then_some(outcome)
+}
+
 /// Does pieces of work on threads. Each has a worker of its own; a piece that was stopped has no result. `watch` sees
 /// the results as they come, and now and then nothing; when it returns `false`, everything stops. Threads are never more than two
 /// pieces ahead of it.
@@ -102,23 +152,37 @@ pub(crate) fn in_parallel<P: Sync, W, T: Send>(
     threads: usize,
     worker: impl Fn() -> W + Sync,
     work: impl Fn(&mut W, &P, &AtomicBool) -> Option<T> + Sync,
+    watch: impl FnMut(Option<T>) -> bool,
+) {
+    let next = AtomicU64::new(0);
+    on_threads(
+        threads.min(pieces.len()),
+        |send, stop| {
+            let mut worker = worker();
+            while let Some(piece) = pieces.get(next.fetch_add(1, Relaxed) as usize) {
+                let Some(result) = work(&mut worker, piece, stop) else { return };
+                if !send(result) {
+                    return;
+                }
+            }
+        },
+        watch,
+    );
+}
+
+/// Runs the same on so many threads, one at least, until each has returned. `watch` sees what they send, and now and then nothing; when it returns
+/// `false`, they are told to stop. Sending waits for `watch` when it is behind, and gives `false` when nobody listens any more.
+fn on_threads<T: Send>(
+    threads: usize,
+    run: impl Fn(&dyn Fn(T) -> bool, &AtomicBool) + Sync,
     mut watch: impl FnMut(Option<T>) -> bool,
 ) {
-    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let threads = threads.clamp(1, pieces.len().max(1));
+    let (stop, threads) = (AtomicBool::new(false), threads.max(1));
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(threads);
         for _ in 0..threads {
-            let (sender, next, stop, worker, work) = (sender.clone(), &next, &stop, &worker, &work);
-            scope.spawn(move || {
-                let mut worker = worker();
-                while let Some(piece) = pieces.get(next.fetch_add(1, Relaxed) as usize) {
-                    let Some(result) = work(&mut worker, piece, stop) else { return };
-                    if sender.send(result).is_err() {
-                        return;
-                    }
-                }
-            });
+            let (sender, stop, run) = (sender.clone(), &stop, &run);
+            scope.spawn(move || run(&|result| sender.send(result).is_ok(), stop));
         }
         drop(sender);
         loop {
