@@ -13,9 +13,9 @@ use crate::{
 /// Initial weights are uniform in ± this (kondo-2019, section 5.1).
 const INITIAL: f32 = 0.1;
 
-/// The boards of a pass for games in step: enough that each takes less than half of the time that the eight of one game take each, and
-/// not so many that the last games of all wait long for nothing.
-pub(crate) const IN_STEP: usize = 64;
+/// The boards of a pass for games in step: so many take less time together than a third of them one after the other, and towards the
+/// end, when there are fewer games, not much is looked at for nothing.
+pub(crate) const IN_STEP: usize = 32;
 
 /// A network.
 #[derive(Clone, PartialEq, Debug)]
