@@ -13,7 +13,7 @@ use crate::{
 /// Initial weights are uniform in ± this (kondo-2019, section 5.1).
 const INITIAL: f32 = 0.1;
 
-/// The boards of a pass for games in step: so many take less time together than a third of them one after the other, and towards the
+/// The boards of a pass for games in step: so many take half of the time together that they take one after the other, and towards the
 /// end, when there are fewer games, not much is looked at for nothing.
 pub(crate) const IN_STEP: usize = 32;
 
