@@ -73,11 +73,10 @@ impl PlayerSpec {
         self.search.is_some_and(|search| search.limit == Limit::Plies(1)) && !downgrades
     }
 
-    /// The same, but a search that looks ahead downgrades tiles from this one on, unless the text said something of
-    /// downgrading.
+    /// The same, but unless the text said something of downgrading, tiles are downgraded from this one on. Random play
+    /// does not look at them.
     pub fn or_downgraded(self, threshold: Option<u8>) -> Self {
-        let looks_ahead = self.search.is_some_and(|search| search.limit != Limit::Plies(1));
-        let downgrade = self.downgrade.or(threshold.filter(|_| looks_ahead));
+        let downgrade = self.downgrade.or(threshold.filter(|_| self.search.is_some()));
         PlayerSpec { downgrade, ..self }
     }
 

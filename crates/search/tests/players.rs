@@ -171,9 +171,10 @@ fn a_search_that_is_stopped_has_the_values_of_greedy_play() {
 fn what_is_said_of_downgrading_counts_more_than_what_a_model_asks_for() {
     let asked =
         |text: &str| text.parse::<PlayerSpec>().expect("a player").or_downgraded(Some(14)).to_string();
+    assert_eq!(asked("1ply"), "1ply+downgrade=16384");
     assert_eq!(asked("3ply"), "3ply+downgrade=16384");
     assert_eq!(asked("10ms+prune=0.001"), "10ms+prune=0.001+downgrade=16384");
-    for text in ["1ply", "random", "3ply+downgrade=off", "3ply+downgrade=32768"] {
+    for text in ["random", "1ply+downgrade=off", "3ply+downgrade=off", "3ply+downgrade=32768"] {
         assert_eq!(asked(text), text);
     }
     assert_eq!("3ply".parse::<PlayerSpec>().map(|spec| spec.or_downgraded(None)), "3ply".parse());
