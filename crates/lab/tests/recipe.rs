@@ -42,6 +42,17 @@ fn defaults_are_filled_in() {
 }
 
 #[test]
+fn self_play_on_downgraded_boards() {
+    assert_eq!(resolve("").unwrap().settings().downgrade, None);
+    let recipe = resolve("learning.downgrade = 16384").unwrap();
+    assert_eq!(recipe.settings().downgrade, Some(14));
+    let again = Recipe::parse("x", "again.toml", &recipe.to_toml().unwrap(), &[]).unwrap();
+    assert_eq!(again, recipe);
+    assert!(error("learning.downgrade = 12000").contains("a tile from 4 to 131072"));
+    assert!(error("learning.downgrade = 16384\nnetwork.values = 'states'").contains("values of afterstates"));
+}
+
+#[test]
 fn defaults_follow_other_keys() {
     let horizon = |lambda| match resolve(&format!("learning.lambda = {lambda}")).unwrap().learning.target {
         Target::Td { horizon, .. } => horizon,

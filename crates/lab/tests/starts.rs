@@ -21,10 +21,13 @@ fn recipes_say_where_episodes_begin() {
     let staged = |start: &str| format!("network = {{ stages = '2^4', from = 'model' }}\nstart = {start}");
     for (start, expected) in [
         ("{}", StartSpec::Fresh),
-        ("{ kind = 'carousel' }", StartSpec::Carousel(Carousel { games_per_stage: 1, kept: 1000 })),
         (
-            "{ kind = 'carousel', games_per_stage = 200, kept = 7 }",
-            StartSpec::Carousel(Carousel { games_per_stage: 200, kept: 7 }),
+            "{ kind = 'carousel' }",
+            StartSpec::Carousel(Carousel { games_per_stage: 1, kept: 1000, first_stage: 0 }),
+        ),
+        (
+            "{ kind = 'carousel', games_per_stage = 200, kept = 7, first_stage = 4 }",
+            StartSpec::Carousel(Carousel { games_per_stage: 200, kept: 7, first_stage: 4 }),
         ),
         ("{ kind = 'restart' }", StartSpec::Restart(Restart { restarts: 10, shortest: 10 })),
         (
@@ -50,6 +53,11 @@ fn starts_that_make_no_sense_are_refused() {
         ("start.restarts = 3", "it belongs to kind = \"restart\""),
         ("start = { kind = 'restart', kept = 3 }", "it belongs to kind = \"carousel\""),
         ("start = { kind = 'restart', restarts = 0 }", "a whole number from 1"),
+        ("start = { kind = 'carousel', first_stage = 1 }\nnetwork.stages = '2048'", "give network.from"),
+        (
+            "start = { kind = 'carousel', first_stage = 2 }\nnetwork = { stages = '2048', from = 'm' }",
+            "no stage of",
+        ),
         ("start.kind = 'carousell'", "did you mean `carousel`"),
     ] {
         let error = recipe(text).expect_err(text).to_string();

@@ -1,11 +1,11 @@
 //! An actor: one game of self-play after another, each learning as it goes.
 
 use afterstate_game::{Board, GameRng, Rules, State, game_rng};
-use afterstate_network::{Finished, GreedyGame, Isa, Network, Values, View};
+use afterstate_network::{Finished, GreedyGame, Isa, Level, Network, Values, View};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EpsilonGreedy, Learner,
+    EpsilonGreedy, Learner, downgraded_play,
     start::{Memory, MemoryState, Starts},
     step_size::StepSize,
     target::{Target, Trace},
@@ -75,6 +75,13 @@ impl<const N: usize> Actor<N> {
     pub(crate) unsafe fn evaluate<I: Isa>(&mut self, view: &View<'_>, rules: &Rules) {
         // SAFETY: inside a kernel, as the caller.
         unsafe { self.game.evaluate::<I>(view, rules) };
+    }
+
+    /// Compares the evaluated moves by what they are worth on the downgraded board, from a tile with this exponent on.
+    pub(crate) fn downgrade(&mut self, level: Level, view: &View<'_>, threshold: u8) {
+        if let Some(returns) = downgraded_play::returns(level, view, self.game.state, threshold) {
+            self.game.compare_by(returns);
+        }
     }
 
     /// Decides whether the move to make is another one than the best.

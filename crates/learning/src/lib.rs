@@ -6,6 +6,7 @@
 //! with any step size.
 
 mod actor;
+mod downgraded_play;
 mod epsilon_greedy;
 mod learner;
 mod private_hot;

@@ -329,6 +329,9 @@ impl<const N: usize, T: Target, S: StepSize> Kernel for Chunk<'_, N, T, S> {
                 // SAFETY: inside a kernel.
                 unsafe {
                     game.evaluate::<I>(&learner.view, &settings.rules);
+                    if let Some(threshold) = settings.downgrade {
+                        game.downgrade(I::LEVEL, &learner.view, threshold);
+                    }
                     if explores {
                         game.explore(&settings.policy);
                     }

@@ -55,6 +55,8 @@ pub struct Settings {
     pub target: TargetSpec,
     /// Which moves are made.
     pub policy: EpsilonGreedy,
+    /// The exponent of the tile from which on the best move is that of the downgraded board; for networks of afterstates.
+    pub downgrade: Option<u8>,
     /// How far a weight goes.
     pub step_size: StepSizeSpec,
     /// Where episodes begin.

@@ -3,9 +3,9 @@
 mod common;
 mod oracle;
 
-use afterstate_learning::Budget;
+use afterstate_learning::{Budget, Settings};
 use afterstate_network::{NetworkSpec, Stages};
-use common::{AUTOSTEP, FIXED, TARGETS, TC, settings, spec};
+use common::{AUTOSTEP, FIXED, TARGETS, TC, bits, settings, spec, trained};
 use oracle::check;
 
 fn check_all<const N: usize>(spec: &NetworkSpec, budget: Budget) {
@@ -40,6 +40,23 @@ fn tuples_that_stand_together_in_memory() {
         check::<4>(&wide, &settings(common::td_lambda(0.5, 3), step_size, Budget::Actions(3_000)));
         check::<3>(&small, &settings(common::delayed(0.5, 3), step_size, Budget::Actions(3_000)));
     }
+}
+
+/// The moves are those of downgraded boards, from a tile that these games often reach; and they are others.
+#[test]
+fn learning_from_downgraded_play() {
+    let staged = NetworkSpec { stages: "256".parse().expect("stages"), ..spec(4, "0123 0145", 12, true) };
+    let small = spec(3, "012 0134", 10, true);
+    for target in TARGETS {
+        let downgraded = |budget| Settings { downgrade: Some(7), ..settings(target, TC, budget) };
+        check::<4>(&staged, &downgraded(Budget::Actions(6_001)));
+        check::<3>(&small, &Settings { downgrade: Some(5), ..downgraded(Budget::Episodes(60)) });
+    }
+    let promoted = NetworkSpec { promotion: true, ..staged.clone() };
+    let settings = settings(common::TD_0, FIXED, Budget::Actions(6_000));
+    let downgraded = Settings { downgrade: Some(7), ..settings.clone() };
+    check::<4>(&promoted, &downgraded);
+    assert!(bits(&trained(&staged, &settings)) != bits(&trained(&staged, &downgraded)));
 }
 
 /// Sixteen tile values take another way to the positions than fewer or more.

@@ -20,8 +20,9 @@ fn network_spec(start: StartSpec) -> NetworkSpec {
     }
 }
 
-const STARTS: [StartSpec; 3] = [
-    StartSpec::Carousel(Carousel { games_per_stage: 2, kept: 10 }),
+const STARTS: [StartSpec; 4] = [
+    StartSpec::Carousel(Carousel { games_per_stage: 2, kept: 10, first_stage: 0 }),
+    StartSpec::Carousel(Carousel { games_per_stage: 1, kept: 3, first_stage: 1 }),
     StartSpec::Restart(Restart { restarts: 3, shortest: 10 }),
     StartSpec::StageByStage(StageByStage { collected: 5 }),
 ];
@@ -134,7 +135,7 @@ fn interrupted_training_goes_on_with_every_start() {
 #[test]
 fn damaged_starts_are_refused() {
     let with = |start, actions| Settings { start, ..settings(TD_0, TC, Budget::Actions(actions)) };
-    let [carousel, restart, by_stage] = STARTS;
+    let [carousel, _, restart, by_stage] = STARTS;
     let mut checked = 0;
     for (start, path, value) in [
         (carousel, "/starts", json!("None")),

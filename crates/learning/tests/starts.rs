@@ -19,14 +19,17 @@ fn staged() -> NetworkSpec {
 }
 
 /// Every start, so parameterised that a short training meets all its cases.
-fn starts() -> [StartSpec; 5] {
-    let carousel = |games_per_stage, kept| StartSpec::Carousel(Carousel { games_per_stage, kept });
+fn starts() -> [StartSpec; 6] {
+    let carousel = |games_per_stage, kept, first_stage| {
+        StartSpec::Carousel(Carousel { games_per_stage, kept, first_stage })
+    };
     [
-        carousel(1, 1000),
-        carousel(3, 5),
+        carousel(1, 1000, 0),
+        carousel(3, 5, 0),
         StartSpec::Restart(Restart { restarts: 10, shortest: 10 }),
         StartSpec::Restart(Restart { restarts: 2, shortest: 1 }),
         StartSpec::StageByStage(StageByStage { collected: 5 }),
+        carousel(1, 5, 1),
     ]
 }
 
@@ -61,7 +64,7 @@ fn episodes_begin_where_the_papers_say() {
         let stage = |state: &State<4>| staged().stages.of(&state.board().bytes());
         naive.starts.iter().map(|(fresh, state)| (*fresh, stage(state))).collect::<Vec<_>>()
     };
-    let [one_each, three_each, restarts, two_restarts, by_stage] = starts().map(begun);
+    let [one_each, three_each, restarts, two_restarts, by_stage, late] = starts().map(begun);
     let is_turn = |pair: &[(bool, usize)]| pair[1].1 == 0 || pair[1].1 == pair[0].1 + 1;
     assert!(one_each.windows(2).all(is_turn), "one stage after the other");
     assert_eq!(one_each[191..197].iter().map(|start| start.1).sum::<usize>(), 6, "every stage in turn");
@@ -78,6 +81,14 @@ fn episodes_begin_where_the_papers_say() {
     let collecting = by_stage.iter().take_while(|(fresh, _)| *fresh).count();
     assert!((1..190).contains(&collecting), "{collecting}");
     assert!(by_stage[collecting..].iter().all(|start| *start == (false, 2)), "then the last stage alone");
+    let collecting = late.iter().take_while(|(fresh, _)| *fresh).count();
+    assert!((5..190).contains(&collecting), "{collecting}");
+    let (turns, _) = late[collecting..].as_chunks::<2>();
+    assert!(
+        late[collecting..].iter().all(|&(fresh, stage)| !fresh && stage > 0),
+        "never the first stage again"
+    );
+    assert!(turns.iter().any(|turn| turn[0].1 != turn[1].1), "both later stages in turn");
 }
 
 /// Starts that never come to anything change no weight.
@@ -137,18 +148,20 @@ fn frozen_stages_do_not_change() {
             if promotion && parallel == Parallel::PrivateHot {
                 continue;
             }
-            let before = bits_of(&network, 0..2);
-            let start = StartSpec::StageByStage(StageByStage { collected: 10 });
-            let settings =
-                Settings { start, threads, parallel, ..settings(TD_0, TC, Budget::Actions(50_000)) };
-            let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
-            let last_stage = bits_of(&network, 2..4);
-            trainer.run(|_, _| true);
-            let numbers = trainer.numbers();
-            let touched = |table| network.positions(table).any(|p| numbers.iter().any(|n| n.get(p) != 0.0));
-            assert_eq!([0, 1, 2, 3].map(touched), [false, false, true, true], "{settings:?}");
-            assert!(before == bits_of(&network, 0..2), "{settings:?}");
-            assert!(last_stage != bits_of(&network, 2..4), "the last stage learns: {settings:?}");
+            for start in [StartSpec::StageByStage(StageByStage { collected: 10 }), starts()[5]] {
+                let before = bits_of(&network, 0..2);
+                let settings =
+                    Settings { start, threads, parallel, ..settings(TD_0, TC, Budget::Actions(50_000)) };
+                let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
+                let last_stage = bits_of(&network, 2..4);
+                trainer.run(|_, _| true);
+                let numbers = trainer.numbers();
+                let touched =
+                    |table| network.positions(table).any(|p| numbers.iter().any(|n| n.get(p) != 0.0));
+                assert_eq!([0, 1, 2, 3].map(touched), [false, false, true, true], "{settings:?}");
+                assert!(before == bits_of(&network, 0..2), "{settings:?}");
+                assert!(last_stage != bits_of(&network, 2..4), "the last stage learns: {settings:?}");
+            }
         }
     }
 }
@@ -165,17 +178,21 @@ fn starts_that_make_no_sense_are_refused() {
         let settings = Settings { start, ..settings(TD_0, TC, Budget::Episodes(1)) };
         Trainer::new(&network, settings).err().map(|error| error.to_string())
     };
-    let [carousel, _, restart, _, by_stage] = starts();
+    let [carousel, _, restart, _, by_stage, late] = starts();
+    let from_stage = |first_stage| StartSpec::Carousel(Carousel { games_per_stage: 1, kept: 5, first_stage });
     let one_stage = || spec(4, "0123", 12, true);
     let promoted = NetworkSpec { promotion: true, ..staged() };
     for (spec, start, reason) in [
         (one_stage(), carousel, "carousel shaping needs two stages"),
         (one_stage(), by_stage, "needs two stages"),
         (promoted.clone(), by_stage, "would write to frozen stages"),
+        (promoted.clone(), from_stage(2), "would write to frozen stages"),
+        (staged(), from_stage(3), "no stage of the number"),
     ] {
         let error = refused(spec, start).expect("a refusal");
         assert!(error.contains(reason), "{error}");
     }
     assert_eq!(refused(one_stage(), restart), None);
-    assert_eq!(refused(promoted, carousel), None);
+    assert_eq!(refused(promoted.clone(), carousel), None);
+    assert_eq!(refused(promoted, late), None);
 }

@@ -50,7 +50,8 @@ pub fn downgraded<const N: usize>(state: State<N>, threshold: u8) -> State<N> {
     let is_missing = |exponent: &u8| state.board().exponents().all(|tile| tile != *exponent);
     let Some(missing) = (1..largest).rev().find(is_missing) else { return state };
     let halve = |tile: u8| if tile > missing { tile - 1 } else { tile };
-    let exponents: Vec<u8> = state.board().exponents().map(halve).collect();
+    let mut exponents = [0; 16];
+    exponents.iter_mut().zip(state.board().exponents()).for_each(|(to, tile)| *to = halve(tile));
     // Smaller tiles than those of a board make a board.
-    Board::from_exponents(&exponents).map_or(state, State::new)
+    Board::from_exponents(&exponents[..Board::<N>::CELLS]).map_or(state, State::new)
 }

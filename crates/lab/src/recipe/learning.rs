@@ -1,8 +1,11 @@
 //! `[learning]`: targets, their order, and step sizes.
 
+use afterstate_network::Values;
 use serde::Serialize;
 
 use super::document::Document;
+
+const DOWNGRADE: &str = "learning.downgrade";
 
 /// How the weights are learned.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -19,6 +22,9 @@ pub struct Learning {
     pub epsilon: f64,
     /// Which of several best moves is made in self-play.
     pub ties: Ties,
+    /// The tile from which on the moves of self-play are those of downgraded boards.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub downgrade: Option<u64>,
     /// From which share of the budget on the rate is multiplied by which factor, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub schedule: Vec<(f64, f64)>,
@@ -30,8 +36,8 @@ impl Learning {
         self.schedule.iter().rev().find(|(from, _)| *from <= share).map_or(1.0, |(_, factor)| *factor)
     }
 
-    /// Reads the section, for a network with so many active features.
-    pub(super) fn read(doc: &mut Document, features: usize) -> Self {
+    /// Reads the section, for a network with values of some kind and so many active features.
+    pub(super) fn read(doc: &mut Document, values: Values, features: usize) -> Self {
         let orders =
             [("forward", Order::Forward), ("delayed", Order::Delayed), ("backward", Order::Backward)];
         let order = doc.choice("learning.order", &orders);
@@ -54,9 +60,16 @@ impl Learning {
         let expected = "a probability from 0 to 1";
         let epsilon = doc.read("learning.epsilon", 0.0, expected, |epsilon| (0.0..=1.0).contains(epsilon));
         let ties = doc.choice("learning.ties", &[("first", Ties::First), ("random", Ties::Random)]);
+        let downgrade = doc.is_given(DOWNGRADE).then(|| {
+            let is_tile = |tile: &u64| tile.is_power_of_two() && (4..=131_072).contains(tile);
+            doc.read(DOWNGRADE, 32768, "a tile from 4 to 131072", is_tile)
+        });
+        if downgrade.is_some() && values != Values::Afterstates {
+            doc.impossible(DOWNGRADE, "it is for values of afterstates");
+        }
         let expected = "a list of [share, factor] with rising shares between 0 and 1 and factors above 0";
         let schedule = doc.read("learning.schedule", Vec::new(), expected, |steps| is_schedule(steps));
-        Learning { target, order, step_size, epsilon, ties, schedule }
+        Learning { target, order, step_size, epsilon, ties, downgrade, schedule }
     }
 }
 

@@ -106,7 +106,7 @@ impl Recipe {
         let mut doc = Document::new(file, source.resolve(row)?, overrides)?;
         let game = Game::read(&mut doc);
         let network = Network::read(&mut doc, game.side);
-        let learning = Learning::read(&mut doc, network.active_features(game.side));
+        let learning = Learning::read(&mut doc, network.values, network.active_features(game.side));
         let recipe = Recipe {
             name: doc.read("name", name.to_owned(), "a text", |_| true),
             description: doc.read("description", String::new(), "a text", |_| true),

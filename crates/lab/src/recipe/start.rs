@@ -20,6 +20,8 @@ pub enum Start {
         games_per_stage: u64,
         /// The number of initial states that are kept of each stage.
         kept: usize,
+        /// The stage in which the carousel begins, from 0; those before it do not learn.
+        first_stage: usize,
     },
     /// In the middle of the episode just played: Matsuzaki 2017, terauchi-2025, section 5.2.
     Restart {
@@ -40,8 +42,8 @@ impl Start {
     pub fn spec(&self) -> StartSpec {
         match *self {
             Start::Fresh => StartSpec::Fresh,
-            Start::Carousel { games_per_stage, kept } => {
-                StartSpec::Carousel(Carousel { games_per_stage, kept })
+            Start::Carousel { games_per_stage, kept, first_stage } => {
+                StartSpec::Carousel(Carousel { games_per_stage, kept, first_stage })
             }
             Start::Restart { restarts, shortest } => StartSpec::Restart(Restart { restarts, shortest }),
             Start::Stage { collected } => StartSpec::StageByStage(StageByStage { collected }),
@@ -61,6 +63,7 @@ impl Start {
             "carousel" => Start::Carousel {
                 games_per_stage: number(doc, KEYS[0].0, 1),
                 kept: number(doc, KEYS[1].0, 1000) as usize,
+                first_stage: doc.read(KEYS[5].0, 0, "the number of a stage, from 0", |_| true),
             },
             "restart" => Start::Restart {
                 restarts: number(doc, KEYS[2].0, 10) as u32,
@@ -74,18 +77,22 @@ impl Start {
         } else if kind == "stage" && network.from.is_empty() {
             let reason = "all stages but the last one come from a trained model; give network.from";
             doc.impossible("start.kind", reason);
+        } else if matches!(start, Start::Carousel { first_stage: 1.., .. }) && network.from.is_empty() {
+            let reason = "the stages before the first one come from a trained model; give network.from";
+            doc.impossible(KEYS[5].0, reason);
         }
         start
     }
 }
 
 /// The keys, the kind that each belongs to, and what to say beside another kind.
-const KEYS: [(&str, &str, &str); 5] = [
+const KEYS: [(&str, &str, &str); 6] = [
     ("start.games_per_stage", "carousel", r#"it belongs to kind = "carousel""#),
     ("start.kept", "carousel", r#"it belongs to kind = "carousel""#),
     ("start.restarts", "restart", r#"it belongs to kind = "restart""#),
     ("start.shortest", "restart", r#"it belongs to kind = "restart""#),
     ("start.collected", "stage", r#"it belongs to kind = "stage""#),
+    ("start.first_stage", "carousel", r#"it belongs to kind = "carousel""#),
 ];
 
 fn number(doc: &mut Document, key: &'static str, default: u64) -> u64 {

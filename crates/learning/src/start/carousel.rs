@@ -10,6 +10,8 @@
 //! 2. Games are played in parallel: they share the states, and the order of the stages is that in which
 //!    episodes begin.
 //! 3. A number of episodes can follow each other in each stage; the author's program has 200, the paper 1.
+//! 4. The carousel can begin in a later stage than the first one. Whole games are then played only until enough initial
+//!    states of that stage are kept, and the stages before it, which come from a trained model, do not learn.
 
 use std::collections::VecDeque;
 
@@ -26,6 +28,8 @@ pub struct Carousel {
     pub games_per_stage: u64,
     /// The number of initial states that are kept of each stage.
     pub kept: usize,
+    /// The stage in which the carousel begins.
+    pub first_stage: usize,
 }
 
 /// A carousel that turns.
@@ -41,15 +45,20 @@ pub(super) struct Wheel<const N: usize> {
 
 impl<const N: usize> Wheel<N> {
     pub(super) fn new(spec: Carousel, stages: usize) -> Self {
-        Wheel { spec, stage: 0, games: 0, initial_states: vec![VecDeque::new(); stages] }
+        let initial_states = vec![VecDeque::new(); stages];
+        Wheel { spec, stage: spec.first_stage, games: 0, initial_states }
     }
 
-    /// Algorithm 5, lines 5–12: where the next episode begins.
+    /// Algorithm 5, lines 5–12: where the next episode begins; with a new game as long as states are missing.
     pub(super) fn next(&mut self, rng: &mut GameRng) -> Option<State<N>> {
+        let first = self.spec.first_stage;
+        if first > 0 && self.initial_states[first].len() < self.spec.kept {
+            return None;
+        }
         if self.games >= self.spec.games_per_stage {
             (self.stage, self.games) = (self.stage + 1, 0);
             if self.initial_states.get(self.stage).is_none_or(VecDeque::is_empty) {
-                self.stage = 0;
+                self.stage = first;
             }
         }
         self.games += 1;
@@ -90,7 +99,8 @@ impl<const N: usize> Wheel<N> {
             let inside = |state: &State<N>| stages.of(&state.board().bytes()) == stage;
             states.len() <= self.spec.kept && states.iter().all(inside)
         };
-        let has_states = state.stage == 0 || initial_states.get(state.stage).is_some_and(|s| !s.is_empty());
+        let (first, at) = (self.spec.first_stage, initial_states.get(state.stage));
+        let has_states = state.stage == first || state.stage > first && at.is_some_and(|s| !s.is_empty());
         let all_fit = initial_states.iter().enumerate().all(fits) && initial_states[0].is_empty();
         if !all_fit || !has_states || state.games > self.spec.games_per_stage {
             return None;

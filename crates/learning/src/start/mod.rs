@@ -41,6 +41,12 @@ impl StartSpec {
         let stages = spec.stages.count();
         match self {
             StartSpec::Carousel(_) if stages < 2 => Some("carousel shaping needs two stages at least"),
+            StartSpec::Carousel(carousel) if carousel.first_stage >= stages => {
+                Some("there is no stage of the number in which the carousel begins")
+            }
+            StartSpec::Carousel(carousel) if spec.promotion && carousel.first_stage > 1 => Some(
+                "promotion would write to frozen stages: a carousel that begins in a later stage must do without",
+            ),
             StartSpec::StageByStage(_) if stages < 2 => Some("training by stages needs two stages at least"),
             StartSpec::StageByStage(_) if spec.promotion && stages > 2 => {
                 Some("promotion would write to frozen stages: with more than two stages it must be off")
@@ -49,9 +55,14 @@ impl StartSpec {
         }
     }
 
-    /// The number of sets of tables, from the first one on, whose weights stay as they are: all but the last stage's.
+    /// The number of sets of tables, from the first one on, whose weights stay as they are: those of all stages but the
+    /// last one, or of those before the one that a carousel begins in.
     pub(crate) fn frozen(&self, spec: &NetworkSpec) -> usize {
-        if matches!(self, StartSpec::StageByStage(_)) { spec.sets() - spec.values.sets() } else { 0 }
+        match self {
+            StartSpec::StageByStage(_) => spec.sets() - spec.values.sets(),
+            StartSpec::Carousel(carousel) => carousel.first_stage * spec.values.sets(),
+            StartSpec::Fresh | StartSpec::Restart(_) => 0,
+        }
     }
 }
 

@@ -51,6 +51,7 @@ pub(crate) fn settings(target: TargetSpec, step_size: StepSizeSpec, budget: Budg
         seed: 7,
         target,
         policy: EpsilonGreedy::GREEDY,
+        downgrade: None,
         step_size,
         start: StartSpec::Fresh,
         schedule: vec![],

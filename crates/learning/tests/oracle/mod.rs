@@ -16,6 +16,7 @@ use afterstate_learning::{
     target::{Backward, DelayedTdLambda, NStep, TdLambda},
 };
 use afterstate_network::{Network, NetworkSpec};
+use afterstate_search::downgraded;
 use starts::Carousel;
 
 /// A weight: the number of its table, counted stage by stage, and its index by Eq. 3.
@@ -57,7 +58,7 @@ impl<const N: usize> Naive<N> {
     pub(crate) fn new(spec: NetworkSpec, settings: Settings) -> Self {
         let (v, e, a, alpha) = Default::default();
         let (episodes, starts) = Default::default();
-        let carousel = Carousel::new();
+        let carousel = Carousel::new(settings.start);
         let (next_game, actions, finished) = (0, 0, 0);
         let mut naive = Naive {
             spec,
@@ -131,17 +132,20 @@ impl<const N: usize> Naive<N> {
         Some(Episode { rng, state, states: vec![state], restarts, afterstates, rewards, deltas })
     }
 
-    /// Algorithm 1, line 10: the afterstate, its reward and its value; the first one of equals.
+    /// Algorithm 1, line 10: the afterstate, its reward and its value; the first one of equals. The best move is that of the
+    /// downgraded state, if there is a threshold.
     fn choose(&mut self, state: State<N>) -> (Afterstate<N>, f32, f32) {
-        let slides = state.slides();
-        let mut best: Option<(Afterstate<N>, f32, f32)> = None;
-        for (_, slide) in slides.iter() {
-            let (reward, value) = (slide.reward as f32, self.value(slide.afterstate));
-            if best.is_none_or(|(_, r, v)| reward + value > r + v) {
-                best = Some((slide.afterstate, reward, value));
-            }
-        }
-        best.expect("a state with a move")
+        // All moves are evaluated, and so promoted, before they are compared.
+        let values: Vec<_> = state.slides().iter().map(|(_, slide)| self.value(slide.afterstate)).collect();
+        let seen = self.settings.downgrade.map_or(state, |threshold| downgraded(state, threshold));
+        let returns: Vec<_> = match seen == state {
+            true => values.iter().zip(state.slides().iter()).map(|(v, (_, s))| s.reward as f32 + v).collect(),
+            false => seen.slides().iter().map(|(_, s)| s.reward as f32 + self.value(s.afterstate)).collect(),
+        };
+        let best = (0..returns.len()).rev().max_by(|&a, &b| returns[a].total_cmp(&returns[b]));
+        let best = best.expect("a state with a move");
+        let (_, slide) = state.slides().iter().nth(best).expect("the same moves as on the downgraded board");
+        (slide.afterstate, slide.reward as f32, values[best])
     }
 
     /// Eq. 3 for every tuple and image: the weights that an afterstate reads.
@@ -206,8 +210,12 @@ impl<const N: usize> Naive<N> {
 
     /// Algorithm 1, line 33; Algorithm 2, lines 5–8; Algorithm 4, lines 4–7.
     fn update(&mut self, afterstate: Afterstate<N>, step: f32, error: f32) {
-        let frozen = matches!(self.settings.start, StartSpec::StageByStage(_));
-        if frozen && self.stage(afterstate) + 1 < self.spec.stages.count() {
+        let frozen = match self.settings.start {
+            StartSpec::StageByStage(_) => self.spec.stages.count() - 1,
+            StartSpec::Carousel(carousel) => carousel.first_stage,
+            StartSpec::Fresh | StartSpec::Restart(_) => 0,
+        };
+        if self.stage(afterstate) < frozen {
             return;
         }
         if let StepSizeSpec::Autostep { mu, tau, alpha } = self.settings.step_size {

@@ -16,8 +16,9 @@ pub(super) struct Carousel<const N: usize> {
 }
 
 impl<const N: usize> Carousel<N> {
-    pub(super) fn new() -> Self {
-        Carousel { stage: 1, games: 0, initstates: HashMap::new() }
+    pub(super) fn new(start: StartSpec) -> Self {
+        let first = if let StartSpec::Carousel(carousel) = start { carousel.first_stage } else { 0 };
+        Carousel { stage: first + 1, games: 0, initstates: HashMap::new() }
     }
 }
 
@@ -52,10 +53,15 @@ impl<const N: usize> Naive<N> {
             StartSpec::Fresh => (None, 0),
             StartSpec::Carousel(carousel) => {
                 let mut stage = self.carousel.stage;
+                let first = carousel.first_stage + 1;
+                let kept = initstates.get(&first).map_or(0, Vec::len);
+                if first > 1 && kept < carousel.kept {
+                    return (None, 0);
+                }
                 if self.carousel.games == carousel.games_per_stage {
                     (stage, self.carousel.games) = (stage + 1, 0);
                     if stage > stages || initstates.get(&stage).is_none_or(Vec::is_empty) {
-                        stage = 1;
+                        stage = first;
                     }
                 }
                 self.carousel.stage = stage;

@@ -235,6 +235,12 @@ impl<const N: usize> GreedyGame<N> {
         }
     }
 
+    /// Compares the evaluated moves by other returns than those of their own values: the best one is then the best by these.
+    #[inline(always)]
+    pub fn compare_by(&mut self, returns: [f32; 4]) {
+        self.returns = returns;
+    }
+
     /// Finds the best of the evaluated moves, the first one of equals. To be called before [`Self::choose`] and
     /// [`Self::advance`].
     #[inline(always)]

@@ -132,6 +132,7 @@ fn trainer(
         seed: 1,
         target: TargetSpec::TdLambda(TdLambda { lambda: 0.0, horizon: 0 }),
         policy: EpsilonGreedy::GREEDY,
+        downgrade: None,
         step_size,
         start: StartSpec::Fresh,
         schedule: vec![],

@@ -46,6 +46,7 @@ fn training(hash: &mut Hash, target: TargetSpec, step_size: StepSizeSpec) -> Res
         seed: 1,
         target,
         policy: EpsilonGreedy::GREEDY,
+        downgrade: None,
         step_size,
         start: StartSpec::Fresh,
         schedule: vec![(0.5, 0.5)],
