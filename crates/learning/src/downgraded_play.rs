@@ -3,7 +3,7 @@
 //!
 //! Greedy play that learns from itself settles where large tiles are kept but never merged, and what it has learned of
 //! smaller tiles is soon forgotten. A downgraded player uses just that, and reaches tiles that the other never sees. Its
-//! moves do not depend on the values that are learned meanwhile, so that these settle quickly; a search then finds
+//! moves do not depend on the values that are learned meanwhile, so that these settle quickly; a search can then find
 //! better moves by them than the player's that they come from.
 
 use afterstate_game::{Slides, State};
