@@ -48,6 +48,7 @@ fn self_play_on_downgraded_boards() {
     assert_eq!(recipe.settings().downgrade, Some(14));
     let again = Recipe::parse("x", "again.toml", &recipe.to_toml().unwrap(), &[]).unwrap();
     assert_eq!(again, recipe);
+    assert!(error("learning.downgrad = 16384").contains("did you mean `learning.downgrade`"));
     assert!(error("learning.downgrade = 12000").contains("a tile from 4 to 131072"));
     assert!(error("learning.downgrade = 16384\nnetwork.values = 'states'").contains("values of afterstates"));
 }
@@ -127,6 +128,7 @@ step_size = "fixed"
 alpha = 0.1
 epsilon = 0.0
 ties = "first"
+downgrade = 0
 
 [start]
 kind = "fresh"

@@ -56,7 +56,7 @@ fn starts_that_make_no_sense_are_refused() {
         ("start = { kind = 'carousel', first_stage = 1 }\nnetwork.stages = '2048'", "give network.from"),
         (
             "start = { kind = 'carousel', first_stage = 2 }\nnetwork = { stages = '2048', from = 'm' }",
-            "no stage of",
+            "`start.first_stage` cannot be used here: there is no stage of",
         ),
         ("start.kind = 'carousell'", "did you mean `carousel`"),
     ] {

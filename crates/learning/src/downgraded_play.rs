@@ -1,10 +1,9 @@
 //! Learning from downgraded play, which is ours: from a given tile on, self-play makes the moves of a greedy player with
 //! tile-downgrading (guei-2021, IV.C.3), while the values that it learns are those of the boards as they are.
 //!
-//! Greedy play that learns from itself settles where large tiles are kept but never merged, and what it has learned of
-//! smaller tiles is soon forgotten. A downgraded player uses just that, and reaches tiles that the other never sees. Its
-//! moves do not depend on the values that are learned meanwhile, so that these settle quickly; a search can then find
-//! better moves by them than the player's that they come from.
+//! A downgraded player reaches tiles that greedy play, which learns from itself, hardly ever sees. Where the downgraded
+//! boards are of stages that do not learn, its moves do not depend on what is being learned: the values are those of a
+//! player that stays as it is. Docs and results: `docs/techniques/tile_downgrading.md`.
 
 use afterstate_game::{Slides, State};
 use afterstate_network::{Isa, Kernel, Level, View, dispatch};

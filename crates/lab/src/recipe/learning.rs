@@ -22,9 +22,8 @@ pub struct Learning {
     pub epsilon: f64,
     /// Which of several best moves is made in self-play.
     pub ties: Ties,
-    /// The tile from which on the moves of self-play are those of downgraded boards.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub downgrade: Option<u64>,
+    /// The tile from which on the moves of self-play are those of downgraded boards; 0 for never.
+    pub downgrade: u64,
     /// From which share of the budget on the rate is multiplied by which factor, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub schedule: Vec<(f64, f64)>,
@@ -60,11 +59,9 @@ impl Learning {
         let expected = "a probability from 0 to 1";
         let epsilon = doc.read("learning.epsilon", 0.0, expected, |epsilon| (0.0..=1.0).contains(epsilon));
         let ties = doc.choice("learning.ties", &[("first", Ties::First), ("random", Ties::Random)]);
-        let downgrade = doc.is_given(DOWNGRADE).then(|| {
-            let is_tile = |tile: &u64| tile.is_power_of_two() && (4..=131_072).contains(tile);
-            doc.read(DOWNGRADE, 32768, "a tile from 4 to 131072", is_tile)
-        });
-        if downgrade.is_some() && values != Values::Afterstates {
+        let is_tile = |tile: &u64| *tile == 0 || tile.is_power_of_two() && (4..=131_072).contains(tile);
+        let downgrade = doc.read(DOWNGRADE, 0, "a tile from 4 to 131072, 0 for never", is_tile);
+        if downgrade > 0 && values != Values::Afterstates {
             doc.impossible(DOWNGRADE, "it is for values of afterstates");
         }
         let expected = "a list of [share, factor] with rising shares between 0 and 1 and factors above 0";

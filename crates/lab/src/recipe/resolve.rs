@@ -20,7 +20,7 @@ impl Recipe {
                 epsilon: self.learning.epsilon,
                 random_ties: self.learning.ties == Ties::Random,
             },
-            downgrade: self.learning.downgrade.map(|tile| tile.trailing_zeros() as u8),
+            downgrade: self.learning.downgrade.checked_ilog2().map(|exponent| exponent as u8),
             step_size: self.learning.step_size_spec(),
             start: self.start.spec(),
             schedule: self.learning.schedule.iter().map(step).collect(),

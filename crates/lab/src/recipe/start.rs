@@ -72,13 +72,14 @@ impl Start {
             "stage" => Start::Stage { collected: number(doc, KEYS[4].0, 10_000) as usize },
             _ => Start::Fresh,
         };
+        let begins_later = matches!(start, Start::Carousel { first_stage: 1.., .. });
         if let Some(reason) = network.spec(side).ok().and_then(|spec| start.spec().refusal(&spec)) {
-            doc.impossible("start.kind", reason);
+            doc.impossible(if begins_later { KEYS[5].0 } else { "start.kind" }, reason);
         } else if kind == "stage" && network.from.is_empty() {
             let reason = "all stages but the last one come from a trained model; give network.from";
             doc.impossible("start.kind", reason);
-        } else if matches!(start, Start::Carousel { first_stage: 1.., .. }) && network.from.is_empty() {
-            let reason = "the stages before the first one come from a trained model; give network.from";
+        } else if begins_later && network.from.is_empty() {
+            let reason = "the stages before it come from a trained model; give network.from";
             doc.impossible(KEYS[5].0, reason);
         }
         start
