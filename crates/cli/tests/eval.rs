@@ -124,6 +124,7 @@ fn a_model_can_ask_for_downgraded_boards() {
         ("2ply+downgrade=128", "2ply+downgrade=128"),
         ("2ply+downgrade=off", "2ply+downgrade=off"),
         ("1ply", "1ply+downgrade=64"),
+        ("1ply+downgrade=64..96", "1ply+downgrade=64..96"),
     ] {
         let arguments = ["small.safetensors", "--games", "2", "--search", search, "--json"];
         let object: Value = serde_json::from_str(&good(directory.path(), &arguments)).expect("JSON");

@@ -9,7 +9,7 @@ use afterstate_network::{
 };
 
 use afterstate_policy::{Net, NetInfo, Play};
-use afterstate_search::{PlayerSpec, parse_threshold};
+use afterstate_search::{Downgrade, DowngradeError, PlayerSpec};
 
 use crate::{
     evaluate::header_checksum,
@@ -17,7 +17,7 @@ use crate::{
     run::Directory,
 };
 
-/// The metadata of a model that asks for downgraded boards: the tile from which on.
+/// The metadata of a model that asks for downgraded boards: which ones.
 pub const DOWNGRADE: &str = "downgrade";
 
 /// The name of the model that is part of the program.
@@ -35,8 +35,8 @@ pub struct Loaded {
     pub network: Network,
     /// The rules that it has learned.
     pub rules: Rules,
-    /// The exponent of the tile from which on it asks to be shown downgraded boards.
-    pub downgrade: Option<u8>,
+    /// The boards that it asks to be shown downgraded.
+    pub downgrade: Option<Downgrade>,
 }
 
 /// A convolutional network in memory.
@@ -66,13 +66,13 @@ pub enum ModelError {
     /// The recipe in the file cannot be read.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
-    /// The file asks for something that is no tile.
-    #[error("{} asks for downgrading from `{found}` on, which is no tile from 4 to 131072", path.display())]
+    /// The file asks for downgrading that there is not.
+    #[error("{} asks for downgrading that there is not: {source}", path.display())]
     Downgrade {
         /// The file.
         path: PathBuf,
-        /// What it asks for.
-        found: String,
+        /// What is wrong with it.
+        source: DowngradeError,
     },
     /// A convolutional network is asked to search.
     #[error("{model} is a convolutional network, which has no search `{search}`")]
@@ -198,11 +198,10 @@ pub fn open_file(path: &Path) -> Result<TensorFile, ModelError> {
     Err(ModelError::Foreign { path, what })
 }
 
-/// The tile from which on a model asks for downgraded boards.
-fn downgrade_of(file: &TensorFile) -> Result<Option<u8>, ModelError> {
-    let Some(tile) = file.metadata().get(DOWNGRADE) else { return Ok(None) };
-    let wrong = || ModelError::Downgrade { path: file.path().to_owned(), found: tile.clone() };
-    parse_threshold(tile).map(Some).ok_or_else(wrong)
+/// The boards that a model asks to be shown downgraded.
+fn downgrade_of(file: &TensorFile) -> Result<Option<Downgrade>, ModelError> {
+    let downgrade = file.metadata().get(DOWNGRADE).map(|text| text.parse()).transpose();
+    downgrade.map_err(|source| ModelError::Downgrade { path: file.path().to_owned(), source })
 }
 
 /// The rules that the model has learned; the usual ones if it does not say.

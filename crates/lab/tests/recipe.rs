@@ -1,6 +1,7 @@
 //! Recipes: what they resolve to, and what each kind of mistake is told.
 
 use afterstate_lab::recipe::{Budget, Log, Order, ParallelMode, Recipe, StepSize, Target, Tuples, shipped};
+use afterstate_search::Downgrade;
 
 /// A recipe with these lines between a description and a budget.
 fn resolve(lines: &str) -> Result<Recipe, String> {
@@ -45,7 +46,7 @@ fn defaults_are_filled_in() {
 fn self_play_on_downgraded_boards() {
     assert_eq!(resolve("").unwrap().settings().downgrade, None);
     let recipe = resolve("learning.downgrade = 16384").unwrap();
-    assert_eq!(recipe.settings().downgrade, Some(14));
+    assert_eq!(recipe.settings().downgrade, Some(Downgrade::from_exponent(14)));
     let again = Recipe::parse("x", "again.toml", &recipe.to_toml().unwrap(), &[]).unwrap();
     assert_eq!(again, recipe);
     assert!(error("learning.downgrad = 16384").contains("did you mean `learning.downgrade`"));

@@ -23,11 +23,23 @@ fn recipes_say_where_episodes_begin() {
         ("{}", StartSpec::Fresh),
         (
             "{ kind = 'carousel' }",
-            StartSpec::Carousel(Carousel { games_per_stage: 1, kept: 1000, first_stage: 0 }),
+            StartSpec::Carousel(Carousel {
+                games_per_stage: 1,
+                kept: 1000,
+                first_stage: 0,
+                last_stage: None,
+                given: false,
+            }),
         ),
         (
-            "{ kind = 'carousel', games_per_stage = 200, kept = 7, first_stage = 4 }",
-            StartSpec::Carousel(Carousel { games_per_stage: 200, kept: 7, first_stage: 4 }),
+            "{ kind = 'carousel', games_per_stage = 200, kept = 7, first_stage = 4, last_stage = 9, positions = 'file' }",
+            StartSpec::Carousel(Carousel {
+                games_per_stage: 200,
+                kept: 7,
+                first_stage: 4,
+                last_stage: Some(9),
+                given: true,
+            }),
         ),
         ("{ kind = 'restart' }", StartSpec::Restart(Restart { restarts: 10, shortest: 10 })),
         (
@@ -52,11 +64,20 @@ fn starts_that_make_no_sense_are_refused() {
         ("start.kind = 'stage'\nnetwork = { stages = '2^4', promotion = true, from = 'm' }", "frozen"),
         ("start.restarts = 3", "it belongs to kind = \"restart\""),
         ("start = { kind = 'restart', kept = 3 }", "it belongs to kind = \"carousel\""),
+        ("start = { kind = 'restart', positions = 'file' }", "it belongs to kind = \"carousel\""),
         ("start = { kind = 'restart', restarts = 0 }", "a whole number from 1"),
         ("start = { kind = 'carousel', first_stage = 1 }\nnetwork.stages = '2048'", "give network.from"),
         (
             "start = { kind = 'carousel', first_stage = 2 }\nnetwork = { stages = '2048', from = 'm' }",
             "`start.first_stage` cannot be used here: there is no stage of",
+        ),
+        (
+            "start = { kind = 'carousel', last_stage = 2 }\nnetwork.stages = '2048'",
+            "`start.last_stage` cannot be used here: there is no stage of",
+        ),
+        (
+            "start = { kind = 'carousel', last_stage = 0 }\nnetwork = { stages = '2048', values = 'states' }",
+            "needs values of afterstates",
         ),
         ("start.kind = 'carousell'", "did you mean `carousel`"),
     ] {
@@ -100,4 +121,42 @@ fn stage_by_stage() {
     let other = later("256", "first").replace("'0145'", "'4567'");
     assert!(train(&at("other tuples"), &other).is_err());
     assert!(matches!(train(&at("nothing"), &later("256", "none")), Err(RunError::File(_))));
+}
+
+/// A carousel that begins with the positions of a file, which a resumed run needs no more; files that are of no use.
+#[test]
+fn positions_from_a_file() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| folder.path().join(name);
+    train(&at("first"), "network.tuples = ['0123', '0145']").expect("a run");
+    let (file, from) = (at("positions.jsonl"), at("first").display().to_string());
+    let text = format!(
+        "parallel.threads = 1\nevaluation.every = 0\n\
+         network = {{ tuples = ['0123', '0145'], stages = '256 512', from = '{from}' }}\n\
+         start = {{ kind = 'carousel', first_stage = 1, positions = '{}' }}",
+        file.display()
+    );
+    let line = |board: &str| format!("{{\"step\":256,\"board\":\"{board}\",\"game\":0,\"score\":0}}\n");
+    let run = |name: &str| Run::start(Directory::new(at(name)), recipe(&text).expect("a recipe"));
+    for (content, reason) in [
+        (String::new(), "there are none in it"),
+        (line("1121/2000/0000/0000"), "none is of stage 1"),
+        (line("9121/2000/0000/0000"), "none is of stage 1"),
+        (line("8121/2000/0000"), "`8121/2000/0000` is no position"),
+        (line("8121/1212/2121/1212"), "the game is over"),
+        ("{}\n".to_owned(), "line 1 is damaged"),
+    ] {
+        std::fs::write(&file, content).expect("a file");
+        let error = run("refused").err().expect(reason).to_string();
+        assert!(error.contains(reason) && error.contains("positions.jsonl"), "{error}");
+    }
+    std::fs::write(&file, line("8121/2000/0000/0000") + &line("1121/2000/0000/0000")).expect("a file");
+    let stop = AtomicBool::new(true);
+    let first = run("late").expect("a run");
+    assert!(!first.train(&stop, &mut ()).expect("a checkpoint").finished);
+    std::fs::remove_file(&file).expect("the file");
+    let resumed = Run::resume(Directory::new(at("late")), recipe(&text).expect("a recipe")).expect("a run");
+    stop.store(false, std::sync::atomic::Ordering::Relaxed);
+    let outcome = resumed.train(&stop, &mut ()).expect("a run");
+    assert!(outcome.finished && outcome.progress.episodes > 10);
 }

@@ -2,6 +2,7 @@
 
 use afterstate_game::{Board, GameRng, Rules, State, game_rng};
 use afterstate_network::{Finished, GreedyGame, Isa, Level, Network, Values, View};
+use afterstate_search::Downgrade;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -77,9 +78,9 @@ impl<const N: usize> Actor<N> {
         unsafe { self.game.evaluate::<I>(view, rules) };
     }
 
-    /// Compares the evaluated moves by what they are worth on the downgraded board, from a tile with this exponent on.
-    pub(crate) fn downgrade(&mut self, level: Level, view: &View<'_>, threshold: u8) {
-        if let Some(returns) = downgraded_play::returns(level, view, self.game.state, threshold) {
+    /// Compares the evaluated moves by what they are worth on the downgraded board, if it is one to downgrade.
+    pub(crate) fn downgrade(&mut self, level: Level, view: &View<'_>, downgrade: Downgrade) {
+        if let Some(returns) = downgraded_play::returns(level, view, self.game.state, downgrade) {
             self.game.compare_by(returns);
         }
     }
@@ -117,10 +118,10 @@ impl<const N: usize> Actor<N> {
         self.game.advance(rules);
     }
 
-    /// Whether the game has just ended.
+    /// Whether the episode has just ended: with its game, or where the starts say.
     #[inline(always)]
-    pub(crate) fn is_over(&self) -> bool {
-        self.game.is_over()
+    pub(crate) fn is_over(&self, starts: &Starts<N>) -> bool {
+        self.game.is_over() || starts.has_left(&self.memory)
     }
 
     /// Shows the state that the game has come to.
@@ -145,9 +146,17 @@ impl<const N: usize> Actor<N> {
         starts: &Starts<N>,
         numbers: &mut impl Numbers,
     ) -> Option<Finished> {
+        let over = self.game.is_over();
         // SAFETY: inside a kernel, as the caller.
-        unsafe { target.finish::<I, S>(&mut self.trace, learner, self.game.last_target()) };
-        let finished = self.memory.fresh.then(|| self.game.finished());
+        unsafe {
+            // In the middle of a game the last afterstate keeps its value: it is what the others learn from.
+            let last = match over {
+                true => self.game.last_target(),
+                false => learner.view.value::<I>(self.trace.board(0)),
+            };
+            target.finish::<I, S>(&mut self.trace, learner, last);
+        }
+        let finished = (self.memory.fresh && over).then(|| self.game.finished());
         self.begin(rules, seed, starts, numbers.next());
         finished
     }

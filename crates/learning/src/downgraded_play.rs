@@ -7,18 +7,18 @@
 
 use afterstate_game::{Slides, State};
 use afterstate_network::{Isa, Kernel, Level, View, dispatch};
-use afterstate_search::downgraded;
+use afterstate_search::Downgrade;
 
-/// What the moves of a state are worth, reward and value, on the downgraded board; −∞ where they are illegal. `None` below the
-/// threshold, an exponent.
+/// What the moves of a state are worth, reward and value, on the downgraded board; −∞ where they are illegal. `None` where
+/// boards are not downgraded.
 pub(crate) fn returns<const N: usize>(
     level: Level,
     view: &View<'_>,
     state: State<N>,
-    threshold: u8,
+    downgrade: Downgrade,
 ) -> Option<[f32; 4]> {
-    (state.board().max_exponent() >= threshold).then(|| {
-        let slides = downgraded(state, threshold).slides();
+    downgrade.concerns(state.board().max_exponent()).then(|| {
+        let slides = downgrade.apply(state).slides();
         dispatch(level, Evaluate { view, slides: &slides })
     })
 }

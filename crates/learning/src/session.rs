@@ -140,7 +140,8 @@ fn with_target<'a, const N: usize, T: Target + 'a>(
     target: T,
 ) -> Result<Box<dyn Session + 'a>, TrainerError> {
     let step_sizes = StepSizes::new(settings.step_size, network.weights().len() as u64)?;
-    let starts = Starts::new(settings.start, &network.spec().stages);
+    let starts = Starts::new(settings.start, &network.spec().stages, &settings.positions);
+    let starts = starts.ok_or(TrainerError::Positions)?;
     Ok(Box::new(Typed::<N, T> { network, target, step_sizes, starts, threads: vec![] }))
 }
 
@@ -329,8 +330,8 @@ impl<const N: usize, T: Target, S: StepSize> Kernel for Chunk<'_, N, T, S> {
                 // SAFETY: inside a kernel.
                 unsafe {
                     game.evaluate::<I>(&learner.view, &settings.rules);
-                    if let Some(threshold) = settings.downgrade {
-                        game.downgrade(I::LEVEL, &learner.view, threshold);
+                    if let Some(downgrade) = settings.downgrade {
+                        game.downgrade(I::LEVEL, &learner.view, downgrade);
                     }
                     if explores {
                         game.explore(&settings.policy);
@@ -340,7 +341,7 @@ impl<const N: usize, T: Target, S: StepSize> Kernel for Chunk<'_, N, T, S> {
                     if starts.watches() {
                         game.watch(starts);
                     }
-                    if game.is_over() {
+                    if game.is_over(starts) {
                         news.episodes += 1;
                         let rules = &settings.rules;
                         let finished = game.finish::<I, T, S>(

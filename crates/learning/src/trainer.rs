@@ -14,6 +14,7 @@ use std::{
 
 use afterstate_game::Rules;
 use afterstate_network::{Finished, Level, MemoryError, Network};
+use afterstate_search::Downgrade;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -55,12 +56,14 @@ pub struct Settings {
     pub target: TargetSpec,
     /// Which moves are made.
     pub policy: EpsilonGreedy,
-    /// The exponent of the tile from which on the best move is that of the downgraded board; for networks of afterstates.
-    pub downgrade: Option<u8>,
+    /// The boards whose best move is that of the downgraded board; for networks of afterstates.
+    pub downgrade: Option<Downgrade>,
     /// How far a weight goes.
     pub step_size: StepSizeSpec,
     /// Where episodes begin.
     pub start: StartSpec,
+    /// The initial states of stages, as text, that a carousel begins with if it says so.
+    pub positions: Vec<String>,
     /// From a share of the budget on, the rate is multiplied by a factor: (share, factor), ascending.
     pub schedule: Vec<(f64, f32)>,
     /// The number of threads, at least 1.
@@ -107,6 +110,9 @@ pub enum TrainerError {
     /// Starts that the network cannot have.
     #[error("no such starts: {0}")]
     Start(&'static str),
+    /// Positions to begin with that are none.
+    #[error("one of the positions to begin with is none that a game can go on from")]
+    Positions,
     /// A checkpoint that does not fit the settings.
     #[error("the checkpoint does not fit: {0}")]
     State(&'static str),

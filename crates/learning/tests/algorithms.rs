@@ -5,6 +5,7 @@ mod oracle;
 
 use afterstate_learning::{Budget, Settings};
 use afterstate_network::{NetworkSpec, Stages};
+use afterstate_search::Downgrade;
 use common::{AUTOSTEP, FIXED, TARGETS, TC, bits, settings, spec, trained};
 use oracle::check;
 
@@ -48,13 +49,19 @@ fn learning_from_downgraded_play() {
     let staged = NetworkSpec { stages: "256".parse().expect("stages"), ..spec(4, "0123 0145", 12, true) };
     let small = spec(3, "012 0134", 10, true);
     for target in TARGETS {
-        let downgraded = |budget| Settings { downgrade: Some(7), ..settings(target, TC, budget) };
+        let downgraded = |budget| Settings {
+            downgrade: Some(Downgrade::from_exponent(7)),
+            ..settings(target, TC, budget)
+        };
         check::<4>(&staged, &downgraded(Budget::Actions(6_001)));
-        check::<3>(&small, &Settings { downgrade: Some(5), ..downgraded(Budget::Episodes(60)) });
+        check::<3>(
+            &small,
+            &Settings { downgrade: Some(Downgrade::from_exponent(5)), ..downgraded(Budget::Episodes(60)) },
+        );
     }
     let promoted = NetworkSpec { promotion: true, ..staged.clone() };
     let settings = settings(common::TD_0, FIXED, Budget::Actions(6_000));
-    let downgraded = Settings { downgrade: Some(7), ..settings.clone() };
+    let downgraded = Settings { downgrade: Some(Downgrade::from_exponent(7)), ..settings.clone() };
     check::<4>(&promoted, &downgraded);
     assert!(bits(&trained(&staged, &settings)) != bits(&trained(&staged, &downgraded)));
 }

@@ -21,8 +21,20 @@ fn network_spec(start: StartSpec) -> NetworkSpec {
 }
 
 const STARTS: [StartSpec; 4] = [
-    StartSpec::Carousel(Carousel { games_per_stage: 2, kept: 10, first_stage: 0 }),
-    StartSpec::Carousel(Carousel { games_per_stage: 1, kept: 3, first_stage: 1 }),
+    StartSpec::Carousel(Carousel {
+        games_per_stage: 2,
+        kept: 10,
+        first_stage: 0,
+        last_stage: None,
+        given: false,
+    }),
+    StartSpec::Carousel(Carousel {
+        games_per_stage: 1,
+        kept: 3,
+        first_stage: 1,
+        last_stage: Some(1),
+        given: false,
+    }),
     StartSpec::Restart(Restart { restarts: 3, shortest: 10 }),
     StartSpec::StageByStage(StageByStage { collected: 5 }),
 ];

@@ -21,7 +21,7 @@ fn staged() -> NetworkSpec {
 /// Every start, so parameterised that a short training meets all its cases.
 fn starts() -> [StartSpec; 6] {
     let carousel = |games_per_stage, kept, first_stage| {
-        StartSpec::Carousel(Carousel { games_per_stage, kept, first_stage })
+        StartSpec::Carousel(Carousel { games_per_stage, kept, first_stage, last_stage: None, given: false })
     };
     [
         carousel(1, 1000, 0),
@@ -89,6 +89,62 @@ fn episodes_begin_where_the_papers_say() {
         "never the first stage again"
     );
     assert!(turns.iter().any(|turn| turn[0].1 != turn[1].1), "both later stages in turn");
+}
+
+/// A carousel that is given its initial states plays no whole games where it begins in a later stage, and keeps the last ones.
+#[test]
+fn a_carousel_begins_with_given_positions() {
+    let boards = ["0000/0100/0010/0000", "8000/0100/0010/0000", "8211/0100/0010/0000", "9000/0100/0010/0000"];
+    let positions: Vec<String> = boards.map(str::to_owned).into();
+    for (first_stage, kept) in [(1, 1), (1, 1000), (0, 1000)] {
+        let carousel = Carousel { games_per_stage: 1, kept, first_stage, last_stage: None, given: true };
+        let settings = Settings {
+            start: StartSpec::Carousel(carousel),
+            positions: positions.clone(),
+            ..settings(delayed(0.5, 3), TC, Budget::Actions(8_001))
+        };
+        check::<4>(&staged(), &settings);
+        let mut naive = Naive::<4>::new(staged(), settings);
+        naive.run();
+        let began = |board: &str| naive.starts.iter().filter(|(_, state)| state.to_string() == board).count();
+        assert_eq!(naive.starts.iter().any(|(fresh, _)| *fresh), first_stage == 0);
+        assert_eq!(began(boards[0]), 0, "a new game is all that stage 0 needs");
+        assert_eq!(began(boards[1]) > 0, kept > 1, "the last ones are kept");
+        assert!(began(boards[2]) > 0 && began(boards[3]) > 0);
+    }
+    let network = Network::new(staged()).expect("a small network");
+    let ended = Settings {
+        start: starts()[0],
+        positions: vec!["1212/2121/1212/2121".to_owned()],
+        ..settings(TD_0, TC, Budget::Episodes(1))
+    };
+    let error = Trainer::new(&network, ended).err().expect("a refusal").to_string();
+    assert!(error.contains("none that a game can go on from"), "{error}");
+}
+
+/// A carousel that ends before the last stage: no episode goes on after it, and what comes then does not learn.
+#[test]
+fn a_carousel_ends_in_an_earlier_stage() {
+    let spec = NetworkSpec { initial: vec![0.0, 0.0, 500.0], ..staged() };
+    for first_stage in [0, 1] {
+        let carousel =
+            Carousel { games_per_stage: 1, kept: 5, first_stage, last_stage: Some(1), given: false };
+        for target in [td_lambda(0.5, 3), delayed(0.5, 3), backward(0.5)] {
+            let settings = Settings {
+                start: StartSpec::Carousel(carousel),
+                ..settings(target, TC, Budget::Actions(20_001))
+            };
+            check::<4>(&spec, &settings);
+            let network = trained(&spec, &settings);
+            let constant = |table| network.table(table).all(|weight| weight == 0.0);
+            let frozen = first_stage == 1;
+            assert_eq!([0, 1, 2, 3, 4, 5].map(constant), [frozen, frozen, false, false, true, true]);
+            let mut naive = Naive::<4>::new(spec.clone(), settings);
+            naive.run();
+            let stage = |state: &State<4>| spec.stages.of(&state.board().bytes());
+            assert!(naive.starts.iter().all(|(_, state)| stage(state) < 2));
+        }
+    }
 }
 
 /// Starts that never come to anything change no weight.
@@ -179,7 +235,11 @@ fn starts_that_make_no_sense_are_refused() {
         Trainer::new(&network, settings).err().map(|error| error.to_string())
     };
     let [carousel, _, restart, _, by_stage, late] = starts();
-    let from_stage = |first_stage| StartSpec::Carousel(Carousel { games_per_stage: 1, kept: 5, first_stage });
+    let within = |first_stage, last_stage| {
+        StartSpec::Carousel(Carousel { games_per_stage: 1, kept: 5, first_stage, last_stage, given: false })
+    };
+    let from_stage = |first| within(first, None);
+    let to_stage = |first, last| within(first, Some(last));
     let one_stage = || spec(4, "0123", 12, true);
     let promoted = NetworkSpec { promotion: true, ..staged() };
     for (spec, start, reason) in [
@@ -187,7 +247,9 @@ fn starts_that_make_no_sense_are_refused() {
         (one_stage(), by_stage, "needs two stages"),
         (promoted.clone(), by_stage, "would write to frozen stages"),
         (promoted.clone(), from_stage(2), "would write to frozen stages"),
-        (staged(), from_stage(3), "no stage of the number"),
+        (staged(), from_stage(3), "no stage of the number in which the carousel begins"),
+        (staged(), to_stage(1, 0), "a stage before the one in which it begins"),
+        (staged(), to_stage(0, 3), "no stage of the number in which the carousel ends"),
     ] {
         let error = refused(spec, start).expect("a refusal");
         assert!(error.contains(reason), "{error}");

@@ -35,7 +35,7 @@ pub use memory::{Mapped, MemoryError, available_memory};
 pub use network::{Features, Found, Network, NetworkError, View, Weights};
 pub use simd::{Encoding, Isa, Kernel, Level, dispatch, prefetch};
 pub use spec::{NetworkSpec, SpecError, TableId};
-pub use stages::{Stages, StagesError};
+pub use stages::{Stages, StagesError, carried};
 pub use tuples::{Tuple, TupleError, Tuples};
 pub use values::{Values, ValuesError};
 pub use vertical_split::{RangesError, ValueRange, ValueRanges};

@@ -98,16 +98,30 @@ impl Stages {
 
     /// The largest tiles as a number.
     fn number(&self, board: &[u8; 16]) -> usize {
-        let carried = !matches!(self.rule, Rule::Bits { carried: false, .. });
-        let (mut number, mut left) = (0, 0);
-        for exponent in (self.lowest..=HIGHEST).rev() {
-            let tiles = board.iter().filter(|&&e| e.min(HIGHEST) == exponent).count();
-            left = if carried { left + tiles } else { tiles };
-            number = number << 1 | usize::from(left > 0);
-            left = left.saturating_sub(1);
+        match self.rule {
+            Rule::Bits { carried: false, .. } => number(board, self.lowest, HIGHEST, false),
+            _ => carried(board, self.lowest, HIGHEST),
         }
-        number
     }
+}
+
+/// The tiles from one exponent to another as a number with a bit for each, larger ones counted as the largest; a tile that
+/// is there twice also counts as the next smaller one that is not there.
+#[inline(always)]
+pub fn carried(board: &[u8; 16], lowest: u8, highest: u8) -> usize {
+    number(board, lowest, highest, true)
+}
+
+#[inline(always)]
+fn number(board: &[u8; 16], lowest: u8, highest: u8, carried: bool) -> usize {
+    let (mut number, mut left) = (0, 0);
+    for exponent in (lowest..=highest).rev() {
+        let tiles = board.iter().filter(|&&e| e.min(highest) == exponent).count();
+        left = if carried { left + tiles } else { tiles };
+        number = number << 1 | usize::from(left > 0);
+        left = left.saturating_sub(1);
+    }
+    number
 }
 
 impl FromStr for Stages {

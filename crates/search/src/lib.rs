@@ -31,5 +31,5 @@ pub use line::{LineMove, best_line};
 pub use player::{Advice, Player};
 pub use random::Random;
 pub use spec::{PlayerSpec, SpecError};
-pub use tile_downgrading::{TileDowngrading, downgraded, parse_threshold};
+pub use tile_downgrading::{Downgrade, DowngradeError, TileDowngrading};
 pub use value::ValueFunction;

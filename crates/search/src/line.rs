@@ -2,7 +2,7 @@
 
 use afterstate_game::{Afterstate, Move, Rules, State};
 
-use crate::{Advice, Limit, Player, PlayerSpec, ValueFunction};
+use crate::{Advice, Downgrade, Limit, Player, PlayerSpec, ValueFunction};
 
 /// A move of the line, and the state that a typical tile makes of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,7 +18,7 @@ pub struct LineMove<const N: usize> {
 pub fn best_line<V, const N: usize>(
     values: V,
     rules: Rules,
-    downgrade: Option<u8>,
+    downgrade: Option<Downgrade>,
     mut state: State<N>,
     advice: &Advice,
 ) -> Vec<LineMove<N>>

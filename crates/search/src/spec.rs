@@ -10,12 +10,9 @@ use std::{
 use afterstate_game::Rules;
 
 use crate::{
-    Expectimax, Limit, MAX_PLIES, Player, Random, Settings, TableSize, TileDowngrading, ValueFunction,
-    parse_threshold,
+    Downgrade, Expectimax, Limit, MAX_PLIES, Player, Random, Settings, TableSize, TileDowngrading,
+    ValueFunction,
 };
-
-/// The threshold of `downgrade=off`, which no tile reaches.
-const NEVER: u8 = u8::MAX;
 
 /// A player by its text: a limit, and options with `+` before each.
 ///
@@ -30,9 +27,8 @@ const NEVER: u8 = u8::MAX;
 pub struct PlayerSpec {
     /// How to search; `None` for random play.
     pub search: Option<Settings>,
-    /// The exponent of the tile from which on states are downgraded; `None` where nothing was said of it, which is
-    /// what the model asks for, or never.
-    pub downgrade: Option<u8>,
+    /// Which states are downgraded; `None` where nothing was said of it, which is what the model asks for, or none.
+    pub downgrade: Option<Downgrade>,
 }
 
 /// Why a text is no player.
@@ -46,7 +42,7 @@ pub enum SpecError {
     /// An option that does not exist, or does not go with what is before it.
     #[error(
         "`{0}` is no option of a search: there are shallow=CELLS, prune=PROBABILITY, deeper, table=off, table=BITS \
-         and downgrade, downgrade=TILE or downgrade=off"
+         and downgrade, downgrade=TILE, downgrade=TILE..SUM or downgrade=off"
     )]
     Option(String),
     /// An option's value.
@@ -69,14 +65,14 @@ impl PlayerSpec {
 
     /// Whether this is greedy play and nothing else.
     pub fn is_greedy(&self) -> bool {
-        let downgrades = self.downgrade.is_some_and(|threshold| threshold != NEVER);
+        let downgrades = self.downgrade.is_some_and(|downgrade| downgrade != Downgrade::OFF);
         self.search.is_some_and(|search| search.limit == Limit::Plies(1)) && !downgrades
     }
 
-    /// The same, but unless the text said something of downgrading, tiles are downgraded from this one on. Random play
-    /// does not look at them.
-    pub fn or_downgraded(self, threshold: Option<u8>) -> Self {
-        let downgrade = self.downgrade.or(threshold.filter(|_| self.search.is_some()));
+    /// The same, but unless the text said something of downgrading, these states are downgraded. Random play does not
+    /// look at them.
+    pub fn or_downgraded(self, downgrade: Option<Downgrade>) -> Self {
+        let downgrade = self.downgrade.or(downgrade.filter(|_| self.search.is_some()));
         PlayerSpec { downgrade, ..self }
     }
 
@@ -120,7 +116,7 @@ impl PlayerSpec {
             None => Box::new(Random),
         };
         match self.downgrade {
-            Some(threshold) => Box::new(TileDowngrading::new(player, threshold)),
+            Some(downgrade) => Box::new(TileDowngrading::new(player, downgrade)),
             None => player,
         }
     }
@@ -161,14 +157,14 @@ fn parse_limit(text: &str) -> Option<Limit> {
 fn set_option(spec: &mut PlayerSpec, text: &str) -> Result<(), SpecError> {
     let unknown = || SpecError::Option(text.into());
     if text == "downgrade" {
-        spec.downgrade = Some(TileDowngrading::<()>::THRESHOLD);
+        spec.downgrade = Some(Downgrade::PAPER);
         return Ok(());
     }
     if let Some(value) = text.strip_prefix("downgrade=") {
-        let exponent = if value == "off" { Some(NEVER) } else { parse_threshold(value) };
-        let right = "off, or a tile from 4 to 131072";
-        let wrong = SpecError::Value { option: "downgrade", found: value.into(), right };
-        spec.downgrade = Some(exponent.ok_or(wrong)?);
+        let right =
+            "off, a tile from 4 to 131072, or one and the sum of large tiles until which, as 16384..28672";
+        let wrong = |_| SpecError::Value { option: "downgrade", found: value.into(), right };
+        spec.downgrade = Some(value.parse().map_err(wrong)?);
         return Ok(());
     }
     let search = spec.search.as_mut().ok_or_else(unknown)?;
@@ -228,8 +224,7 @@ impl fmt::Display for PlayerSpec {
             }
         }
         match self.downgrade {
-            Some(NEVER) => write!(f, "+downgrade=off"),
-            Some(exponent) => write!(f, "+downgrade={}", 1u32 << exponent),
+            Some(downgrade) => write!(f, "+downgrade={downgrade}"),
             None => Ok(()),
         }
     }

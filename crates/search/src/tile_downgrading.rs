@@ -3,55 +3,152 @@
 //! Boards with very large tiles are rare in training, and their values poor. The tiles above the largest missing one
 //! are halved before the search: the moves are the same, the values those of a better-known board.
 //!
-//! Differences from the paper: none. Values are those of the downgraded state, as there.
+//! Differences from the paper:
+//! 1. The tile from which on boards are downgraded can be another one than 32768.
+//! 2. It is done again as long as the board has such a tile: 65536 becomes 16384 at once where 32768 and 16384 are missing.
+//! 3. A network that has learned the last part of the way to a tile sees the boards of that part as they are.
+//!
+//! Values are those of the downgraded state, as in the paper.
+
+use std::{fmt, str::FromStr};
 
 use afterstate_game::{Board, State};
+use afterstate_network::carried;
 
 use crate::{Advice, Player};
+
+/// The exponent of the largest tile of all.
+const LARGEST: u8 = 17;
+
+/// Which boards are downgraded, as text: `32768` for those with that tile or a larger one, `16384..28672` for those with a
+/// 16384-tile until their large tiles come to 28672 (then not before there is a 32768-tile), `off` for none.
+///
+/// ```
+/// use afterstate_search::Downgrade;
+/// let downgrade: Downgrade = "16384..28672".parse()?;
+/// let becomes = |board: &str| downgrade.apply(board.parse().expect("a state")).to_string();
+/// assert_eq!(becomes("ed00/0000/0000/0021"), "dc00/0000/0000/0021");
+/// assert_eq!(becomes("edc0/0000/0000/0021"), "edc0/0000/0000/0021");
+/// assert_eq!(becomes("f0c0/0000/0000/0021"), "d0c0/0000/0000/0021");
+/// # Ok::<(), afterstate_search::DowngradeError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Downgrade {
+    /// The exponent of the smallest tile that makes a board one that is downgraded; more than any for none.
+    from: u8,
+    /// What the large tiles come to where boards are no longer downgraded, up to the next power of two; 0 for nowhere.
+    until: u32,
+}
+
+/// A text that says nothing of downgrading.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` does not say which boards to downgrade: write off, a tile from 4 to 131072, or one and the sum of large tiles \
+     until which they are, as 16384..28672"
+)]
+pub struct DowngradeError(String);
+
+impl Downgrade {
+    /// The paper's: from 32768 on.
+    pub const PAPER: Downgrade = Downgrade { from: 15, until: 0 };
+    /// None.
+    pub const OFF: Downgrade = Downgrade { from: u8::MAX, until: 0 };
+
+    /// Boards with a tile of this exponent or a larger one.
+    pub fn from_exponent(from: u8) -> Self {
+        Downgrade { from, until: 0 }
+    }
+
+    /// Whether boards with this largest tile, an exponent, may be downgraded.
+    pub fn concerns(&self, largest: u8) -> bool {
+        largest >= self.from
+    }
+
+    /// The state with all tiles above the largest missing one halved, as often as it is one of those that are downgraded
+    /// and a smaller tile than its largest one is missing.
+    ///
+    /// Different tiles stay different and equal ones equal, so the legal moves are the same.
+    pub fn apply<const N: usize>(&self, mut state: State<N>) -> State<N> {
+        while self.holds_for(state.board()) {
+            match halved(state) {
+                Some(smaller) => state = smaller,
+                None => break,
+            }
+        }
+        state
+    }
+
+    /// Whether a board is one of those that are downgraded.
+    fn holds_for<const N: usize>(&self, board: Board<N>) -> bool {
+        let largest = board.max_exponent();
+        let has_learned = || {
+            let lowest = self.until.trailing_zeros() as u8;
+            // As many binary digits.
+            self.until.checked_ilog2() == Some(largest.into())
+                && carried(&board.bytes(), lowest, LARGEST) << lowest >= self.until as usize
+        };
+        self.concerns(largest) && !has_learned()
+    }
+}
+
+/// The state with all tiles above the largest missing one halved; `None` when no smaller tile than its largest one is missing.
+fn halved<const N: usize>(state: State<N>) -> Option<State<N>> {
+    let is_missing = |exponent: &u8| state.board().exponents().all(|tile| tile != *exponent);
+    let missing = (1..state.board().max_exponent()).rev().find(is_missing)?;
+    let halve = |tile: u8| if tile > missing { tile - 1 } else { tile };
+    let mut exponents = [0; 16];
+    exponents.iter_mut().zip(state.board().exponents()).for_each(|(to, tile)| *to = halve(tile));
+    Board::from_exponents(&exponents[..Board::<N>::CELLS]).ok().map(State::new)
+}
+
+impl FromStr for Downgrade {
+    type Err = DowngradeError;
+
+    fn from_str(text: &str) -> Result<Self, DowngradeError> {
+        let (tile, sum) = text.split_once("..").map_or((text, None), |(tile, sum)| (tile, Some(sum)));
+        let exponent = |tile: &str| {
+            let tile = tile.parse::<u32>().ok().filter(|tile| tile.is_power_of_two())?;
+            Some(tile.trailing_zeros() as u8).filter(|exponent| (2..=LARGEST).contains(exponent))
+        };
+        let parsed = match sum {
+            None if text == "off" => Some(Downgrade::OFF),
+            None => exponent(tile).map(Downgrade::from_exponent),
+            Some(sum) => exponent(tile).zip(sum.parse().ok()).and_then(|(from, until)| {
+                // A sum of tiles, none of them larger than the largest of all or smaller than 4.
+                let possible = until > 1 << from && until < 2 << LARGEST && until % 4 == 0;
+                possible.then_some(Downgrade { from, until })
+            }),
+        };
+        parsed.ok_or_else(|| DowngradeError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Downgrade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Downgrade::OFF => f.write_str("off"),
+            Downgrade { from, until: 0 } => write!(f, "{}", 1u32 << from),
+            Downgrade { from, until } => write!(f, "{}..{until}", 1u32 << from),
+        }
+    }
+}
 
 /// A player that sees states downgraded.
 #[derive(Clone, Debug)]
 pub struct TileDowngrading<P> {
     player: P,
-    threshold: u8,
+    downgrade: Downgrade,
 }
 
 impl<P> TileDowngrading<P> {
-    /// The paper's threshold: the exponent of the 32768-tile.
-    pub const THRESHOLD: u8 = 15;
-
-    /// Downgrades states whose largest tile has at least this exponent.
-    pub fn new(player: P, threshold: u8) -> Self {
-        TileDowngrading { player, threshold }
+    /// Shows the player these states downgraded.
+    pub fn new(player: P, downgrade: Downgrade) -> Self {
+        TileDowngrading { player, downgrade }
     }
-}
-
-/// The exponent of a tile that can be a threshold, given by its face.
-pub fn parse_threshold(tile: &str) -> Option<u8> {
-    let tile = tile.parse::<u32>().ok().filter(|tile| tile.is_power_of_two())?;
-    Some(tile.trailing_zeros() as u8).filter(|exponent| (2..=17).contains(exponent))
 }
 
 impl<const N: usize, P: Player<N>> Player<N> for TileDowngrading<P> {
     fn advise(&mut self, state: State<N>) -> Advice {
-        self.player.advise(downgraded(state, self.threshold))
+        self.player.advise(self.downgrade.apply(state))
     }
-}
-
-/// The state with all tiles above the largest missing one halved, if its largest tile has at least the exponent
-/// `threshold`; the state itself when no smaller tile is missing.
-///
-/// Different tiles stay different and equal ones equal, so the legal moves are the same.
-pub fn downgraded<const N: usize>(state: State<N>, threshold: u8) -> State<N> {
-    let largest = state.board().max_exponent();
-    if largest < threshold {
-        return state;
-    }
-    let is_missing = |exponent: &u8| state.board().exponents().all(|tile| tile != *exponent);
-    let Some(missing) = (1..largest).rev().find(is_missing) else { return state };
-    let halve = |tile: u8| if tile > missing { tile - 1 } else { tile };
-    let mut exponents = [0; 16];
-    exponents.iter_mut().zip(state.board().exponents()).for_each(|(to, tile)| *to = halve(tile));
-    // Smaller tiles than those of a board make a board.
-    Board::from_exponents(&exponents[..Board::<N>::CELLS]).map_or(state, State::new)
 }

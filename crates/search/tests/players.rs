@@ -12,7 +12,7 @@ use std::{
 };
 
 use afterstate_game::{Rules, State};
-use afterstate_search::{Advice, Limit, Player, PlayerSpec, Random, SpecError, best_line, downgraded};
+use afterstate_search::{Advice, Downgrade, Limit, Player, PlayerSpec, Random, SpecError, best_line};
 use common::{network, states};
 
 fn player<'a>(network: &'a afterstate_network::Network, text: &str) -> Box<dyn Player<4> + 'a> {
@@ -101,20 +101,63 @@ fn what_was_searched_before_changes_nothing() {
 #[test]
 fn downgrading_halves_what_is_above_the_largest_missing_tile() {
     let state: State<4> = "f000/eb00/d910/7654".parse().expect("a board");
-    let downgrade = |state: State<4>| downgraded(state, 15).to_string();
+    let downgrade = |state: State<4>| Downgrade::PAPER.apply(state).to_string();
     // 4096 is missing: 8192, 16384 and 32768 are halved.
     assert_eq!(downgrade(state), "e000/db00/c910/7654");
     // Nothing is missing, and nothing large enough.
     for text in ["fedc/ba98/7654/3210", "e000/0000/0000/0000"] {
         assert_eq!(downgrade(text.parse().expect("a board")), text);
     }
-    assert_eq!(downgrade("h100/0000/0000/0000".parse().expect("a board")), "g100/0000/0000/0000");
+    // Again and again, as long as it is from 32768 on, and something is missing.
+    assert_eq!(downgrade("h100/0000/0000/0000".parse().expect("a board")), "e100/0000/0000/0000");
+    assert_eq!(downgrade("gedc/ba98/7654/3210".parse().expect("a board")), "fedc/ba98/7654/3210");
     let network = network(4);
     let mut players = [player(&network, "2ply"), player(&network, "2ply+downgrade=2048")];
     for state in states::<4>(300) {
-        assert_eq!(downgraded(state, 1).legal_moves(), state.legal_moves(), "{state}");
+        let [all, large] = [4, 11].map(|exponent| Downgrade::from_exponent(exponent).apply(state));
+        assert_eq!(all.legal_moves(), state.legal_moves(), "{state}");
         let [plain, downgrading] = &mut players;
-        assert_eq!(downgrading.advise(state).values, plain.advise(downgraded(state, 11)).values);
+        assert_eq!(downgrading.advise(state).values, plain.advise(large).values);
+    }
+}
+
+/// Until the large tiles come to a sum, a tile that is there twice counting as the next smaller one too; then not before the
+/// tile that the sum leads to.
+#[test]
+fn the_last_part_of_the_way_to_a_tile_is_seen_as_it_is() {
+    let downgrade: Downgrade = "16384..28672".parse().expect("such boards");
+    for (board, seen) in [
+        ("d000/0000/0000/0021", "d000/0000/0000/0021"),
+        ("e000/0000/0000/0021", "d000/0000/0000/0021"),
+        ("ed00/0000/0000/0021", "dc00/0000/0000/0021"),
+        ("edc0/0000/0000/0021", "edc0/0000/0000/0021"),
+        ("edd0/0000/0000/0021", "edd0/0000/0000/0021"),
+        ("ee00/0000/0000/0021", "dd00/0000/0000/0021"),
+        ("eec0/0000/0000/0021", "eec0/0000/0000/0021"),
+        ("f000/0000/0000/0021", "d000/0000/0000/0021"),
+        ("fdc0/0000/0000/0021", "edc0/0000/0000/0021"),
+        ("fedc/0000/0000/0021", "edcb/0000/0000/0021"),
+        ("g000/0000/0000/0021", "d000/0000/0000/0021"),
+    ] {
+        assert_eq!(downgrade.apply(board.parse::<State<4>>().expect("a board")).to_string(), seen, "{board}");
+    }
+    for text in ["off", "16384", "16384..28672", "4..8", "131072"] {
+        assert_eq!(text.parse::<Downgrade>().expect("such boards").to_string(), text);
+    }
+    for text in [
+        "",
+        "2",
+        "100",
+        "262144",
+        "16384..",
+        "16384..16384",
+        "16384..8192",
+        "16384..28673",
+        "..28672",
+        "1..2..3",
+    ] {
+        let error = text.parse::<Downgrade>().expect_err("no boards").to_string();
+        assert!(error.contains(&format!("`{text}`")), "{error}");
     }
 }
 
@@ -169,8 +212,12 @@ fn a_search_that_is_stopped_has_the_values_of_greedy_play() {
 
 #[test]
 fn what_is_said_of_downgrading_counts_more_than_what_a_model_asks_for() {
-    let asked =
-        |text: &str| text.parse::<PlayerSpec>().expect("a player").or_downgraded(Some(14)).to_string();
+    let asked = |text: &str| {
+        text.parse::<PlayerSpec>()
+            .expect("a player")
+            .or_downgraded(Some(Downgrade::from_exponent(14)))
+            .to_string()
+    };
     assert_eq!(asked("1ply"), "1ply+downgrade=16384");
     assert_eq!(asked("3ply"), "3ply+downgrade=16384");
     assert_eq!(asked("10ms+prune=0.001"), "10ms+prune=0.001+downgrade=16384");
@@ -197,7 +244,10 @@ fn texts_go_there_and_back() {
     }
     let spec: PlayerSpec = "2s+downgrade".parse().expect("a player");
     assert_eq!(spec.search.map(|search| search.limit), Some(Limit::Time(Duration::from_secs(2))));
-    assert_eq!((spec.downgrade, spec.to_string()), (Some(15), "2000ms+downgrade=32768".to_string()));
+    assert_eq!(
+        (spec.downgrade, spec.to_string()),
+        (Some(Downgrade::PAPER), "2000ms+downgrade=32768".to_string())
+    );
     for text in ["", "0ply", "25ply", "3", "ply", "-1ms", "NaNms", "infs", "3 ply", "deep"] {
         assert_eq!(text.parse::<PlayerSpec>(), Err(SpecError::Limit(text.into())));
     }

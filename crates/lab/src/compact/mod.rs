@@ -18,6 +18,7 @@ use afterstate_network::{
     file::{Problem, packed::Packed},
 };
 
+use afterstate_search::Downgrade;
 use rearrange::{Rearranged, rearrange};
 use visits::Visits;
 
@@ -32,8 +33,8 @@ pub struct Settings {
     pub seed: u64,
     /// Their rules.
     pub rules: Rules,
-    /// The exponent of the tile from which on the player that is counted downgrades boards.
-    pub downgrade: Option<u8>,
+    /// The boards that the player that is counted downgrades.
+    pub downgrade: Option<Downgrade>,
     /// The number of threads that play.
     pub threads: usize,
 }

@@ -5,6 +5,7 @@ use afterstate_learning::{
     EpsilonGreedy, Settings, StepSizeSpec, TargetSpec,
     target::{Backward, DelayedTdLambda, NStep, TdLambda},
 };
+use afterstate_search::Downgrade;
 
 use super::{Budget, Learning, Order, ParallelMode, Recipe, RecipeError, StepSize, Target, Ties};
 
@@ -20,9 +21,14 @@ impl Recipe {
                 epsilon: self.learning.epsilon,
                 random_ties: self.learning.ties == Ties::Random,
             },
-            downgrade: self.learning.downgrade.checked_ilog2().map(|exponent| exponent as u8),
+            downgrade: self
+                .learning
+                .downgrade
+                .checked_ilog2()
+                .map(|tile| Downgrade::from_exponent(tile as u8)),
             step_size: self.learning.step_size_spec(),
             start: self.start.spec(),
+            positions: vec![],
             schedule: self.learning.schedule.iter().map(step).collect(),
             threads: self.parallel.thread_count(),
             parallel: match self.parallel.mode {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{Network, document::Document};
 
 /// Where episodes begin.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Start {
     /// With a new game.
@@ -22,6 +22,12 @@ pub enum Start {
         kept: usize,
         /// The stage in which the carousel begins, from 0; those before it do not learn.
         first_stage: usize,
+        /// The stage in which it ends, where an episode that leaves it ends too; none for the last one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        last_stage: Option<usize>,
+        /// The file with the positions that it begins with (`afterstate eval --collect`); empty for none.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        positions: String,
     },
     /// In the middle of the episode just played: Matsuzaki 2017, terauchi-2025, section 5.2.
     Restart {
@@ -40,13 +46,14 @@ pub enum Start {
 impl Start {
     /// What the trainer is told.
     pub fn spec(&self) -> StartSpec {
-        match *self {
+        match self {
             Start::Fresh => StartSpec::Fresh,
-            Start::Carousel { games_per_stage, kept, first_stage } => {
-                StartSpec::Carousel(Carousel { games_per_stage, kept, first_stage })
+            &Start::Carousel { games_per_stage, kept, first_stage, last_stage, ref positions } => {
+                let given = !positions.is_empty();
+                StartSpec::Carousel(Carousel { games_per_stage, kept, first_stage, last_stage, given })
             }
-            Start::Restart { restarts, shortest } => StartSpec::Restart(Restart { restarts, shortest }),
-            Start::Stage { collected } => StartSpec::StageByStage(StageByStage { collected }),
+            &Start::Restart { restarts, shortest } => StartSpec::Restart(Restart { restarts, shortest }),
+            &Start::Stage { collected } => StartSpec::StageByStage(StageByStage { collected }),
         }
     }
 
@@ -61,39 +68,51 @@ impl Start {
         }
         let start = match kind {
             "carousel" => Start::Carousel {
-                games_per_stage: number(doc, KEYS[0].0, 1),
-                kept: number(doc, KEYS[1].0, 1000) as usize,
-                first_stage: doc.read(KEYS[5].0, 0, "the number of a stage, from 0", |_| true),
+                games_per_stage: number(doc, "start.games_per_stage", 1),
+                kept: number(doc, "start.kept", 1000) as usize,
+                first_stage: doc.read("start.first_stage", 0, "the number of a stage, from 0", |_| true),
+                last_stage: doc.read("start.last_stage", None, "the number of a stage, from 0", |_| true),
+                positions: doc.read("start.positions", String::new(), "a file of positions", |_| true),
             },
             "restart" => Start::Restart {
-                restarts: number(doc, KEYS[2].0, 10) as u32,
-                shortest: number(doc, KEYS[3].0, 10),
+                restarts: number(doc, "start.restarts", 10) as u32,
+                shortest: number(doc, "start.shortest", 10),
             },
-            "stage" => Start::Stage { collected: number(doc, KEYS[4].0, 10_000) as usize },
+            "stage" => Start::Stage { collected: number(doc, "start.collected", 10_000) as usize },
             _ => Start::Fresh,
         };
-        let begins_later = matches!(start, Start::Carousel { first_stage: 1.., .. });
+        let (begins_later, ends_earlier) = match start {
+            Start::Carousel { first_stage, last_stage, .. } => (first_stage > 0, last_stage.is_some()),
+            _ => (false, false),
+        };
         if let Some(reason) = network.spec(side).ok().and_then(|spec| start.spec().refusal(&spec)) {
-            doc.impossible(if begins_later { KEYS[5].0 } else { "start.kind" }, reason);
+            let key = match (ends_earlier, begins_later) {
+                (true, _) => "start.last_stage",
+                (false, true) => "start.first_stage",
+                (false, false) => "start.kind",
+            };
+            doc.impossible(key, reason);
         } else if kind == "stage" && network.from.is_empty() {
             let reason = "all stages but the last one come from a trained model; give network.from";
             doc.impossible("start.kind", reason);
         } else if begins_later && network.from.is_empty() {
             let reason = "the stages before it come from a trained model; give network.from";
-            doc.impossible(KEYS[5].0, reason);
+            doc.impossible("start.first_stage", reason);
         }
         start
     }
 }
 
 /// The keys, the kind that each belongs to, and what to say beside another kind.
-const KEYS: [(&str, &str, &str); 6] = [
+const KEYS: [(&str, &str, &str); 8] = [
     ("start.games_per_stage", "carousel", r#"it belongs to kind = "carousel""#),
     ("start.kept", "carousel", r#"it belongs to kind = "carousel""#),
     ("start.restarts", "restart", r#"it belongs to kind = "restart""#),
     ("start.shortest", "restart", r#"it belongs to kind = "restart""#),
     ("start.collected", "stage", r#"it belongs to kind = "stage""#),
     ("start.first_stage", "carousel", r#"it belongs to kind = "carousel""#),
+    ("start.last_stage", "carousel", r#"it belongs to kind = "carousel""#),
+    ("start.positions", "carousel", r#"it belongs to kind = "carousel""#),
 ];
 
 fn number(doc: &mut Document, key: &'static str, default: u64) -> u64 {

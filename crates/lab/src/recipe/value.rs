@@ -58,6 +58,13 @@ impl FromToml for String {
     }
 }
 
+/// A key that need not be there.
+impl<T: FromToml> FromToml for Option<T> {
+    fn from_toml(value: &Value) -> Option<Self> {
+        T::from_toml(value).map(Some)
+    }
+}
+
 impl<T: FromToml> FromToml for Vec<T> {
     fn from_toml(value: &Value) -> Option<Self> {
         value.as_array()?.iter().map(T::from_toml).collect()

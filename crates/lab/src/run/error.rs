@@ -28,6 +28,14 @@ pub enum RunError {
     /// The weights are no numbers any more.
     #[error("learning has diverged within {0} actions: the weights are no longer finite numbers")]
     Diverged(u64),
+    /// The positions to begin with cannot be used.
+    #[error("{}: the positions cannot be used: {problem}", path.display())]
+    Positions {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with them.
+        problem: String,
+    },
     /// The checkpoint is not one of this run.
     #[error("{}: the checkpoint cannot be used: {problem}", path.display())]
     Checkpoint {

@@ -16,6 +16,7 @@
 mod checkpoint;
 mod error;
 mod plan;
+mod positions;
 mod recorder;
 mod session;
 
@@ -174,6 +175,8 @@ pub struct Run {
     directory: Directory,
     recipe: Recipe,
     network: Network,
+    /// The positions that training begins with; a checkpoint has its own.
+    positions: Vec<String>,
     resumed: bool,
     _lock: File,
 }
@@ -221,12 +224,13 @@ impl Run {
         let network = Network::new(recipe.network.spec(recipe.game.side)?)?;
         recipe.parallel.threads = recipe.parallel.thread_count();
         let resumed = directory.checkpoint().exists();
+        let positions = if resumed { Vec::new() } else { positions::positions(&recipe)? };
         if !resumed && !recipe.network.from.is_empty() {
             let from = Path::new(&recipe.network.from);
             let file = if from.is_dir() { Directory::new(from).model() } else { from.to_owned() };
             network.fill_first_stages(&TensorFile::open(&file)?)?;
         }
-        Ok(Run { directory, recipe, network, resumed, _lock: lock })
+        Ok(Run { directory, recipe, network, positions, resumed, _lock: lock })
     }
 
     /// Its directory.

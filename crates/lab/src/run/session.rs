@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use afterstate_learning::{Budget, Progress, Trainer};
+use afterstate_learning::{Budget, Progress, Settings, Trainer};
 use afterstate_network::file::atomic::write_atomically;
 
 use super::{Observer, Outcome, Run, RunError, checkpoint, recorder::Recorder};
@@ -28,7 +28,8 @@ struct Session<'a> {
 
 /// Trains until the budget is used up or `stop` is set, and saves.
 pub(super) fn train(run: &Run, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
-    let mut trainer = Trainer::new(&run.network, run.recipe.settings())?;
+    let settings = Settings { positions: run.positions.clone(), ..run.recipe.settings() };
+    let mut trainer = Trainer::new(&run.network, settings)?;
     let (mut logged, mut tally) = (Progress::default(), Tally::default());
     if run.resumed {
         let state = checkpoint::load(&run.directory.checkpoint(), &run.network, &mut trainer)?;

@@ -12,6 +12,10 @@
 //! 3. A number of episodes can follow each other in each stage; the author's program has 200, the paper 1.
 //! 4. The carousel can begin in a later stage than the first one. Whole games are then played only until enough initial
 //!    states of that stage are kept, and the stages before it, which come from a trained model, do not learn.
+//! 5. It can end in an earlier stage than the last one. An episode that leaves that stage ends there, with the value of the
+//!    afterstate that it has come to, which does not learn, in place of what would follow.
+//! 6. Initial states can be given, such as those of a stronger player. Stages that have some keep them, and no others; a
+//!    carousel that begins in a later stage plays no whole games.
 
 use std::collections::VecDeque;
 
@@ -30,6 +34,17 @@ pub struct Carousel {
     pub kept: usize,
     /// The stage in which the carousel begins.
     pub first_stage: usize,
+    /// The stage in which it ends; none for the last one.
+    pub last_stage: Option<usize>,
+    /// Whether it begins with initial states that are given (`Settings::positions`).
+    pub given: bool,
+}
+
+impl Carousel {
+    /// Whether a stage comes after the one in which the carousel ends.
+    pub(super) fn is_left_in(&self, stage: usize) -> bool {
+        self.last_stage.is_some_and(|last| stage > last)
+    }
 }
 
 /// A carousel that turns.
@@ -41,23 +56,38 @@ pub(super) struct Wheel<const N: usize> {
     games: u64,
     /// The last initial states of each stage, the latest one last; none for stage 0.
     initial_states: Vec<VecDeque<State<N>>>,
+    /// Whether those of a stage were given.
+    given: Vec<bool>,
 }
 
 impl<const N: usize> Wheel<N> {
     pub(super) fn new(spec: Carousel, stages: usize) -> Self {
         let initial_states = vec![VecDeque::new(); stages];
-        Wheel { spec, stage: spec.first_stage, games: 0, initial_states }
+        Wheel { spec, stage: spec.first_stage, games: 0, initial_states, given: vec![false; stages] }
+    }
+
+    /// Keeps states that are given, but for those of stages in which no episode begins with one.
+    pub(super) fn give(&mut self, states: Vec<State<N>>, stages: &Stages) {
+        for state in states {
+            let stage = stages.of(&state.board().bytes());
+            if stage >= self.spec.first_stage.max(1) {
+                self.enter(stage, state);
+            }
+        }
+        self.given = self.initial_states.iter().map(|states| !states.is_empty()).collect();
     }
 
     /// Algorithm 5, lines 5–12: where the next episode begins; with a new game as long as states are missing.
     pub(super) fn next(&mut self, rng: &mut GameRng) -> Option<State<N>> {
         let first = self.spec.first_stage;
-        if first > 0 && self.initial_states[first].len() < self.spec.kept {
+        let enough = if self.spec.given { 1 } else { self.spec.kept };
+        if first > 0 && self.initial_states[first].len() < enough {
             return None;
         }
         if self.games >= self.spec.games_per_stage {
             (self.stage, self.games) = (self.stage + 1, 0);
-            if self.initial_states.get(self.stage).is_none_or(VecDeque::is_empty) {
+            let states = self.initial_states.get(self.stage);
+            if self.spec.is_left_in(self.stage) || states.is_none_or(VecDeque::is_empty) {
                 self.stage = first;
             }
         }
@@ -66,8 +96,11 @@ impl<const N: usize> Wheel<N> {
         if self.stage == 0 { None } else { choose(rng, states.len(), |i| states.get(i).copied()) }
     }
 
-    /// Keeps an initial state of a stage.
+    /// Keeps an initial state of a stage that the carousel comes to.
     pub(super) fn enter(&mut self, stage: usize, state: State<N>) {
+        if self.spec.is_left_in(stage) || self.given[stage] {
+            return;
+        }
         let states = &mut self.initial_states[stage];
         if states.len() >= self.spec.kept {
             states.pop_front();
@@ -82,12 +115,14 @@ pub(crate) struct CarouselState {
     stage: usize,
     games: u64,
     initial_states: Vec<Vec<String>>,
+    #[serde(default)]
+    given: Vec<bool>,
 }
 
 impl<const N: usize> Wheel<N> {
     pub(super) fn state(&self) -> CarouselState {
         let initial_states = self.initial_states.iter().map(texts).collect();
-        CarouselState { stage: self.stage, games: self.games, initial_states }
+        CarouselState { stage: self.stage, games: self.games, initial_states, given: self.given.clone() }
     }
 
     /// Takes up where it was; `None` when the state makes no sense.
@@ -95,6 +130,8 @@ impl<const N: usize> Wheel<N> {
         let initial_states: Option<Vec<VecDeque<State<N>>>> =
             state.initial_states.iter().map(|texts| parsed(texts)).collect();
         let initial_states = initial_states.filter(|all| all.len() == self.initial_states.len())?;
+        let mut given = state.given.clone();
+        given.resize(initial_states.len(), false);
         let fits = |(stage, states): (usize, &VecDeque<State<N>>)| {
             let inside = |state: &State<N>| stages.of(&state.board().bytes()) == stage;
             states.len() <= self.spec.kept && states.iter().all(inside)
@@ -105,7 +142,8 @@ impl<const N: usize> Wheel<N> {
         if !all_fit || !has_states || state.games > self.spec.games_per_stage {
             return None;
         }
-        (self.stage, self.games, self.initial_states) = (state.stage, state.games, initial_states);
+        (self.stage, self.games) = (state.stage, state.games);
+        (self.initial_states, self.given) = (initial_states, given);
         Some(())
     }
 }

@@ -11,7 +11,7 @@ mod stage_by_stage;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use afterstate_game::{GameRng, State};
-use afterstate_network::{NetworkSpec, Stages};
+use afterstate_network::{NetworkSpec, Stages, Values};
 use serde::{Deserialize, Serialize};
 
 pub use carousel::Carousel;
@@ -44,6 +44,17 @@ impl StartSpec {
             StartSpec::Carousel(carousel) if carousel.first_stage >= stages => {
                 Some("there is no stage of the number in which the carousel begins")
             }
+            StartSpec::Carousel(carousel) if carousel.is_left_in(carousel.first_stage) => {
+                Some("the carousel would end in a stage before the one in which it begins")
+            }
+            StartSpec::Carousel(carousel) if carousel.last_stage.is_some_and(|last| last >= stages) => {
+                Some("there is no stage of the number in which the carousel ends")
+            }
+            StartSpec::Carousel(carousel)
+                if carousel.is_left_in(stages - 1) && spec.values != Values::Afterstates =>
+            {
+                Some("a carousel that ends before the last stage needs values of afterstates")
+            }
             StartSpec::Carousel(carousel) if spec.promotion && carousel.first_stage > 1 => Some(
                 "promotion would write to frozen stages: a carousel that begins in a later stage must do without",
             ),
@@ -75,7 +86,7 @@ pub(crate) struct Starts<const N: usize> {
 /// Locks are taken when an episode ends and when it enters a stage, a few times in a game.
 enum Kind<const N: usize> {
     Fresh,
-    Carousel(Mutex<Wheel<N>>),
+    Carousel(Carousel, Mutex<Wheel<N>>),
     Restart(Restart),
     StageByStage(Mutex<Entrances<N>>),
 }
@@ -104,21 +115,26 @@ impl<const N: usize> Memory<N> {
 }
 
 impl<const N: usize> Starts<N> {
-    pub(crate) fn new(spec: StartSpec, stages: &Stages) -> Self {
+    /// The starts, with the positions that they begin with; `None` when one of these is no state that a game can go on from.
+    pub(crate) fn new(spec: StartSpec, stages: &Stages, positions: &[String]) -> Option<Self> {
         let kind = match spec {
             StartSpec::Fresh => Kind::Fresh,
-            StartSpec::Carousel(carousel) => Kind::Carousel(Mutex::new(Wheel::new(carousel, stages.count()))),
+            StartSpec::Carousel(carousel) => {
+                let mut wheel = Wheel::new(carousel, stages.count());
+                wheel.give(parsed(positions)?, stages);
+                Kind::Carousel(carousel, Mutex::new(wheel))
+            }
             StartSpec::Restart(restart) => Kind::Restart(restart),
             StartSpec::StageByStage(by_stage) => Kind::StageByStage(Mutex::new(Entrances::new(by_stage))),
         };
-        Starts { stages: stages.clone(), kind }
+        Some(Starts { stages: stages.clone(), kind })
     }
 
     /// Where the next episode of a game begins: at this state, or with a new game.
     pub(crate) fn next(&self, memory: &mut Memory<N>, rng: &mut GameRng) -> Option<State<N>> {
         let state = match &self.kind {
             Kind::Fresh => None,
-            Kind::Carousel(wheel) => locked(wheel).next(rng),
+            Kind::Carousel(_, wheel) => locked(wheel).next(rng),
             Kind::Restart(restart) => {
                 let (state, restarts) = restart.next(&memory.episode, memory.restarts);
                 memory.restarts = restarts;
@@ -151,7 +167,7 @@ impl<const N: usize> Starts<N> {
         memory.stage = stage;
         match &self.kind {
             Kind::Fresh => {}
-            Kind::Carousel(wheel) => {
+            Kind::Carousel(_, wheel) => {
                 if before + 1 == stage {
                     locked(wheel).enter(stage, state);
                 }
@@ -163,6 +179,12 @@ impl<const N: usize> Starts<N> {
                 }
             }
         }
+    }
+
+    /// Whether the episode has left the last stage in which episodes go on.
+    #[inline(always)]
+    pub(crate) fn has_left(&self, memory: &Memory<N>) -> bool {
+        matches!(self.kind, Kind::Carousel(carousel, _) if carousel.is_left_in(memory.stage))
     }
 
     fn stage_of(&self, state: State<N>) -> usize {
@@ -219,7 +241,7 @@ impl<const N: usize> Starts<N> {
     pub(crate) fn state(&self) -> StartsState {
         match &self.kind {
             Kind::Fresh | Kind::Restart(_) => StartsState::None,
-            Kind::Carousel(wheel) => StartsState::Carousel(locked(wheel).state()),
+            Kind::Carousel(_, wheel) => StartsState::Carousel(locked(wheel).state()),
             Kind::StageByStage(entrances) => StartsState::StageByStage(locked(entrances).state()),
         }
     }
@@ -228,7 +250,7 @@ impl<const N: usize> Starts<N> {
     pub(crate) fn restore(&mut self, state: &StartsState) -> Option<()> {
         match (&mut self.kind, state) {
             (Kind::Fresh | Kind::Restart(_), StartsState::None) => Some(()),
-            (Kind::Carousel(wheel), StartsState::Carousel(state)) => {
+            (Kind::Carousel(_, wheel), StartsState::Carousel(state)) => {
                 locked(wheel).restore(state, &self.stages)
             }
             (Kind::StageByStage(entrances), StartsState::StageByStage(state)) => {

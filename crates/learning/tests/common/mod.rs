@@ -54,6 +54,7 @@ pub(crate) fn settings(target: TargetSpec, step_size: StepSizeSpec, budget: Budg
         downgrade: None,
         step_size,
         start: StartSpec::Fresh,
+        positions: vec![],
         schedule: vec![],
         threads: 1,
         parallel: Parallel::LockFree,

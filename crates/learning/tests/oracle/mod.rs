@@ -16,7 +16,6 @@ use afterstate_learning::{
     target::{Backward, DelayedTdLambda, NStep, TdLambda},
 };
 use afterstate_network::{Network, NetworkSpec};
-use afterstate_search::downgraded;
 use starts::Carousel;
 
 /// A weight: the number of its table, counted stage by stage, and its index by Eq. 3.
@@ -52,13 +51,14 @@ struct Episode<const N: usize> {
     afterstates: Vec<Afterstate<N>>,
     rewards: Vec<f32>,
     deltas: Vec<f32>,
+    over: bool,
 }
 
 impl<const N: usize> Naive<N> {
     pub(crate) fn new(spec: NetworkSpec, settings: Settings) -> Self {
         let (v, e, a, alpha) = Default::default();
         let (episodes, starts) = Default::default();
-        let carousel = Carousel::new(settings.start);
+        let carousel = Carousel::new(&spec, &settings);
         let (next_game, actions, finished) = (0, 0, 0);
         let mut naive = Naive {
             spec,
@@ -92,7 +92,7 @@ impl<const N: usize> Naive<N> {
             }
             episodes[..round].iter_mut().for_each(|episode| self.step(episode));
             self.actions += round as u64;
-            episodes.retain(|episode| !episode.state.is_terminal());
+            episodes.retain(|episode| !episode.over);
         }
     }
 
@@ -106,16 +106,26 @@ impl<const N: usize> Naive<N> {
         episode.afterstates.push(afterstate);
         let before = episode.state;
         episode.state = afterstate.spawn(&self.settings.rules, &mut episode.rng);
-        if episode.state.is_terminal() {
-            self.finish(episode);
-            self.finished += 1;
-            if let Some(next) = self.episode(Some(episode)) {
-                *episode = next;
-            }
-        } else {
+        let terminal = episode.state.is_terminal();
+        if !terminal {
             episode.states.push(episode.state);
             self.keep(before, episode.state);
         }
+        if terminal || self.has_left(afterstate) {
+            let ahead = if terminal { 0.0 } else { self.value(afterstate) };
+            self.finish(episode, ahead);
+            self.finished += 1;
+            episode.over = true;
+            if let Some(next) = self.episode(Some(episode)) {
+                *episode = next;
+            }
+        }
+    }
+
+    /// Whether an afterstate is of a stage after the last one of a carousel.
+    fn has_left(&self, afterstate: Afterstate<N>) -> bool {
+        let StartSpec::Carousel(carousel) = self.settings.start else { return false };
+        carousel.last_stage.is_some_and(|last| self.stage(afterstate) > last)
     }
 
     /// The episode of the next game, if there is one, after the last one in its place.
@@ -129,15 +139,15 @@ impl<const N: usize> Naive<N> {
         let state = start.unwrap_or_else(|| self.settings.rules.initial_state(&mut rng));
         self.starts.push((start.is_none(), state));
         let (afterstates, rewards, deltas) = Default::default();
-        Some(Episode { rng, state, states: vec![state], restarts, afterstates, rewards, deltas })
+        Some(Episode { rng, state, states: vec![state], restarts, afterstates, rewards, deltas, over: false })
     }
 
     /// Algorithm 1, line 10: the afterstate, its reward and its value; the first one of equals. The best move is that of the
-    /// downgraded state, if there is a threshold.
+    /// downgraded state, if there is one.
     fn choose(&mut self, state: State<N>) -> (Afterstate<N>, f32, f32) {
         // All moves are evaluated, and so promoted, before they are compared.
         let values: Vec<_> = state.slides().iter().map(|(_, slide)| self.value(slide.afterstate)).collect();
-        let seen = self.settings.downgrade.map_or(state, |threshold| downgraded(state, threshold));
+        let seen = self.settings.downgrade.map_or(state, |downgrade| downgrade.apply(state));
         let returns: Vec<_> = match seen == state {
             true => values.iter().zip(state.slides().iter()).map(|(v, (_, s))| s.reward as f32 + v).collect(),
             false => seen.slides().iter().map(|(_, s)| s.reward as f32 + self.value(s.afterstate)).collect(),
@@ -255,23 +265,23 @@ impl<const N: usize> Naive<N> {
         }
     }
 
-    /// s'ₜ, the last afterstate, led to a terminal state.
-    fn finish(&mut self, episode: &mut Episode<N>) {
+    /// s'ₜ, the last afterstate, led to a terminal state, where 0 lies ahead; or the episode ends there with its value.
+    fn finish(&mut self, episode: &mut Episode<N>, ahead: f32) {
         let t = episode.afterstates.len();
         match self.settings.target {
-            TargetSpec::TdLambda(method) => self.td_lambda(method, episode, 0.0),
+            TargetSpec::TdLambda(method) => self.td_lambda(method, episode, ahead),
             TargetSpec::DelayedTdLambda(method) => {
-                self.learn(episode, 0.0);
+                self.learn(episode, ahead);
                 for k in (t + 1).saturating_sub(method.horizon).max(1)..=t {
                     self.delayed(method, episode, k);
                 }
             }
             TargetSpec::NStep(NStep { n }) => {
                 for k in (t + 1).saturating_sub(n).max(1)..=t {
-                    self.n_step(episode, k, 0.0);
+                    self.n_step(episode, k, ahead);
                 }
             }
-            TargetSpec::Backward(method) => self.backward(method, episode),
+            TargetSpec::Backward(method) => self.backward(method, episode, ahead),
         }
     }
 
@@ -308,8 +318,8 @@ impl<const N: usize> Naive<N> {
     }
 
     /// The λ-returns, from the end to the start.
-    fn backward(&mut self, method: Backward, episode: &Episode<N>) {
-        let mut target = 0.0;
+    fn backward(&mut self, method: Backward, episode: &Episode<N>, ahead: f32) {
+        let mut target = ahead;
         for (&afterstate, reward) in episode.afterstates.iter().zip(&episode.rewards).rev() {
             let error = target - self.value(afterstate);
             self.update(afterstate, error, error);

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use afterstate_game::{GameRng, State};
-use afterstate_learning::StartSpec;
+use afterstate_learning::{Settings, StartSpec};
+use afterstate_network::NetworkSpec;
 use rand_core::Rng;
 
 use super::{Episode, Naive};
@@ -13,12 +14,24 @@ pub(super) struct Carousel<const N: usize> {
     stage: usize,
     games: u64,
     initstates: HashMap<usize, Vec<State<N>>>,
+    given: Vec<usize>,
 }
 
 impl<const N: usize> Carousel<N> {
-    pub(super) fn new(start: StartSpec) -> Self {
-        let first = if let StartSpec::Carousel(carousel) = start { carousel.first_stage } else { 0 };
-        Carousel { stage: first + 1, games: 0, initstates: HashMap::new() }
+    pub(super) fn new(spec: &NetworkSpec, settings: &Settings) -> Self {
+        let StartSpec::Carousel(carousel) = settings.start else {
+            return Carousel { stage: 1, games: 0, initstates: HashMap::new(), given: vec![] };
+        };
+        let mut initstates: HashMap<usize, Vec<State<N>>> = HashMap::new();
+        for text in &settings.positions {
+            let state: State<N> = text.parse().expect("a position");
+            let states = initstates.entry(1 + spec.stages.of(&state.board().bytes())).or_default();
+            states.push(state);
+            states.drain(..states.len().saturating_sub(carousel.kept));
+        }
+        initstates.retain(|&stage, _| stage > carousel.first_stage);
+        let given = initstates.keys().copied().collect();
+        Carousel { stage: carousel.first_stage + 1, games: 0, initstates, given }
     }
 }
 
@@ -27,6 +40,9 @@ impl<const N: usize> Naive<N> {
     pub(super) fn keep(&mut self, before: State<N>, state: State<N>) {
         let stage = |state: State<N>| 1 + self.spec.stages.of(&state.board().bytes());
         let (before, stage) = (stage(before), stage(state));
+        if self.carousel.given.contains(&stage) {
+            return;
+        }
         let states = self.carousel.initstates.entry(stage).or_default();
         match self.settings.start {
             StartSpec::Carousel(carousel) if before + 1 == stage => {
@@ -55,12 +71,13 @@ impl<const N: usize> Naive<N> {
                 let mut stage = self.carousel.stage;
                 let first = carousel.first_stage + 1;
                 let kept = initstates.get(&first).map_or(0, Vec::len);
-                if first > 1 && kept < carousel.kept {
+                if first > 1 && !carousel.given && kept < carousel.kept {
                     return (None, 0);
                 }
                 if self.carousel.games == carousel.games_per_stage {
                     (stage, self.carousel.games) = (stage + 1, 0);
-                    if stage > stages || initstates.get(&stage).is_none_or(Vec::is_empty) {
+                    let last = carousel.last_stage.map_or(stages, |last| last + 1);
+                    if stage > last || initstates.get(&stage).is_none_or(Vec::is_empty) {
                         stage = first;
                     }
                 }

@@ -135,6 +135,7 @@ fn trainer(
         downgrade: None,
         step_size,
         start: StartSpec::Fresh,
+        positions: vec![],
         schedule: vec![],
         threads,
         parallel,

@@ -49,6 +49,7 @@ fn training(hash: &mut Hash, target: TargetSpec, step_size: StepSizeSpec) -> Res
         downgrade: None,
         step_size,
         start: StartSpec::Fresh,
+        positions: vec![],
         schedule: vec![(0.5, 0.5)],
         threads: 1,
         parallel: Parallel::LockFree,

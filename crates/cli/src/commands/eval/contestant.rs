@@ -9,7 +9,7 @@ use afterstate_lab::{
     stats::GameResult,
 };
 use afterstate_policy::{Device, NetPlayer, Play, Work};
-use afterstate_search::{Limit, PlayerSpec};
+use afterstate_search::{Downgrade, Limit, PlayerSpec};
 
 use super::parse_search;
 use crate::{commands::dcnn::no_device, error::Failure};
@@ -27,7 +27,7 @@ impl Contestant {
     pub(super) fn open(
         model: Option<&Path>,
         search: Option<&str>,
-        downgrade: Option<u8>,
+        downgrade: Option<Downgrade>,
         device: Device,
     ) -> Result<Self, Failure> {
         if let Some(net) = model.map(LoadedNet::open).transpose()?.flatten() {

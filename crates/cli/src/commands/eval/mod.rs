@@ -19,7 +19,7 @@ use afterstate_lab::{
     stats::{EvalReport, GameResult, Summary, Tally},
 };
 use afterstate_policy::Device;
-use afterstate_search::{PlayerSpec, TileDowngrading};
+use afterstate_search::{Downgrade, PlayerSpec};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -33,8 +33,8 @@ use contestant::Contestant;
 /// alone, not on the number of threads (searches by time apart). Behind ± is half the 95% confidence interval.
 ///
 /// A search is a number of moves to look ahead (1ply is greedy play), or a time for each move (10ms, 1s), or random.
-/// Options follow with a +: downgrade (tile-downgrading from 32768 on), downgrade=TILE or downgrade=off (unless given, as
-/// the model asks for); shallow=CELLS (one ply less
+/// Options follow with a +: downgrade (tile-downgrading from 32768 on), downgrade=TILE, downgrade=TILE..SUM (until the large
+/// tiles come to a sum) or downgrade=off (unless given, as the model asks for); shallow=CELLS (one ply less
 /// where so many cells are empty); prune=PROBABILITY (branches less probable are not searched); deeper (the table
 /// may answer with deeper searches); table=off or table=BITS.
 ///
@@ -124,7 +124,7 @@ impl Eval {
 
     /// A model and how it is to play.
     fn contestant(&self, model: Option<&Path>, search: Option<&String>) -> Result<Contestant, Failure> {
-        let downgrade = self.downgrade.then_some(TileDowngrading::<()>::THRESHOLD);
+        let downgrade = self.downgrade.then_some(Downgrade::PAPER);
         Contestant::open(model, search.map(String::as_str), downgrade, self.device)
     }
 

@@ -10,7 +10,7 @@ use afterstate_lab::{
     model::{DOWNGRADE, Loaded, open_file},
 };
 use afterstate_network::{Network, file::ModelInfo};
-use afterstate_search::parse_threshold;
+use afterstate_search::Downgrade;
 use clap::Args;
 
 use super::{failure, summary, thousands};
@@ -40,10 +40,11 @@ pub(super) struct Compact {
     /// The seed of the games
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Make a model that plays best with downgrading: the lookups are counted with boards downgraded from this tile on,
-    /// and whoever plays the compact model with a search downgrades them too, unless told not to [what the model asks for]
-    #[arg(long, value_name = "TILE", value_parser = parse_tile)]
-    downgrade: Option<u8>,
+    /// Make a model that plays best with downgrading: the lookups are counted with boards downgraded from this tile on
+    /// (16384), or until the large tiles come to a sum (16384..28672), and whoever plays the compact model downgrades
+    /// them too, unless told not to [what the model asks for]
+    #[arg(long, value_name = "TILE")]
+    downgrade: Option<Downgrade>,
     /// The number of threads; 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
@@ -62,10 +63,6 @@ pub(super) struct Expand {
     /// The model file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-}
-
-fn parse_tile(text: &str) -> Result<u8, String> {
-    parse_threshold(text).ok_or_else(|| "write a tile from 4 to 131072".into())
 }
 
 fn parse_size(text: &str) -> Result<u64, String> {
@@ -102,8 +99,8 @@ impl Compact {
         })?;
         let spec = model.network.spec();
         extra.insert("compacted_from".into(), format!("{} (stages {})", spec.tuples, spec.stages));
-        if let Some(exponent) = downgrade {
-            extra.insert(DOWNGRADE.into(), (1u32 << exponent).to_string());
+        if let Some(downgrade) = downgrade {
+            extra.insert(DOWNGRADE.into(), downgrade.to_string());
         }
         packed.save(&self.output, &extra).map_err(failure)?;
         let (weights, bytes) = (thousands(packed.weights()), thousands(packed.bytes()));

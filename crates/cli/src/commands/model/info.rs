@@ -206,8 +206,8 @@ fn write_shape(info: &ModelInfo, colour: bool, out: &mut dyn Write) -> Result<()
     if info.is_packed {
         writeln!(out, "compact: rounded weights in packed tables, for play")?;
     }
-    if let Some(tile) = info.extra.get(DOWNGRADE) {
-        writeln!(out, "asks searches for boards downgraded from {tile} on")?;
+    if let Some(boards) = info.extra.get(DOWNGRADE) {
+        writeln!(out, "asks searches for boards downgraded from {boards} on")?;
     }
     if info.has_coherence {
         writeln!(out, "with E and A, the learning state of TC")?;

@@ -288,6 +288,10 @@ pub(super) fn failure(error: RunError) -> Failure {
         RunError::Memory(MemoryError::TooLarge { .. }) | RunError::Network(_) => {
             Failure::input(error, "choose a smaller network.tuples, or a machine with more memory")
         }
+        RunError::Positions { .. } => Failure::input(
+            error,
+            "`afterstate eval MODEL --collect FILE` writes positions, for start.positions",
+        ),
         RunError::Checkpoint { .. } | RunError::Trainer(_) => {
             Failure::input(error, "`--out DIR` begins another run")
         }
