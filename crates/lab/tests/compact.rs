@@ -59,7 +59,7 @@ fn mean_score(network: &Network) -> f64 {
 fn a_compact_model_plays_like_its_source() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("compact");
-    for (stages, promotion) in [("1", false), ("512", true)] {
+    for (stages, promotion) in [("1", false), ("512", true), ("512", false)] {
         let source = network(stages, promotion);
         std::fs::write(&path, packed_bytes(&source, settings())).expect("a written file");
         let compact = Network::load(&path).expect("a model");

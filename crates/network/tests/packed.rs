@@ -5,7 +5,11 @@ use std::{collections::BTreeMap, fs, path::Path, sync::atomic::Ordering::Relaxed
 use afterstate_game::Afterstate;
 use afterstate_network::{
     Network, NetworkSpec, Stages, Tuples,
-    file::{ModelInfo, Problem, packed::Packed, safetensors::TensorFile},
+    file::{
+        ModelInfo, Problem,
+        packed::{Packed, StageCoding},
+        safetensors::TensorFile,
+    },
 };
 
 /// A number of 32 bits that looks random, for each place.
@@ -56,7 +60,17 @@ fn through_file(
     step: f32,
     precision: impl Fn(usize) -> u8 + Sync,
 ) -> Network {
-    let packed = Packed::new(network, step, precision).expect("a packed network");
+    through_file_with(StageCoding::Differences, network, path, step, precision)
+}
+
+fn through_file_with(
+    stages: StageCoding,
+    network: &Network,
+    path: &Path,
+    step: f32,
+    precision: impl Fn(usize) -> u8 + Sync,
+) -> Network {
+    let packed = Packed::new(network, stages, step, precision).expect("a packed network");
     let extra = BTreeMap::from([("recipe".to_string(), "# none".to_string())]);
     packed.save(path, &extra).expect("a written file");
     let info = ModelInfo::read(path).expect("a model");
@@ -79,6 +93,26 @@ fn weights_come_back_rounded() {
         }
         assert!(weights(&read).iter().any(|&weight| weight != 0.0));
     }
+}
+
+/// Stages that are coded apart: what is left out is 0, whatever the stage before has.
+#[test]
+fn stages_apart() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("packed");
+    let network = network("0123 1256", "2048 2048+1024", 12);
+    let kept = |position: usize| u8::from(!position.is_multiple_of(3));
+    let read = through_file_with(StageCoding::Apart, &network, &path, 1.0, kept);
+    let mut left_out = 0;
+    for table in 0..network.spec().tables() {
+        for (weight, read) in network.table(table).zip(read.table(table)) {
+            assert!(read == 0.0 || (read - weight).abs() <= 0.6001, "{read} for {weight}");
+            left_out += u32::from(read == 0.0 && weight.abs() > 1.0);
+        }
+    }
+    assert!(left_out > 1000, "{left_out}");
+    let metadata = TensorFile::open(&path).expect("a file").metadata().clone();
+    assert_eq!(metadata.get("version").map(String::as_str), Some("4"));
 }
 
 #[test]
@@ -135,10 +169,16 @@ fn promotion_and_bad_steps_are_refused() {
         ..NetworkSpec::default()
     };
     let promoting = Network::new(spec).expect("a network");
-    assert!(matches!(Packed::new(&promoting, 1.0, |_| 1), Err(Problem::Unsupported(_))));
+    assert!(matches!(
+        Packed::new(&promoting, StageCoding::Differences, 1.0, |_| 1),
+        Err(Problem::Unsupported(_))
+    ));
     let network = network("0123", "1", 16);
     for step in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-        assert!(matches!(Packed::new(&network, step, |_| 1), Err(Problem::Unsupported(_))));
+        assert!(matches!(
+            Packed::new(&network, StageCoding::Differences, step, |_| 1),
+            Err(Problem::Unsupported(_))
+        ));
     }
 }
 

@@ -136,7 +136,7 @@ fn count_visits(
 
 /// Packs with the step that makes the file as large as it may be.
 fn fit(
-    Rearranged { network, precisions }: &Rearranged,
+    Rearranged { network, stages, precisions }: &Rearranged,
     bytes: u64,
     mut watch: impl FnMut(&Packed, f32) -> bool,
 ) -> Result<Packed, CompactError> {
@@ -152,7 +152,7 @@ fn fit(
     let mut best = None;
     for _ in 0..MOST_TRIES {
         let step = log_step.exp2() as f32;
-        let packed = Packed::new(network, step, |position| precisions[position])?;
+        let packed = Packed::new(network, *stages, step, |position| precisions[position])?;
         if !watch(&packed, step) {
             return Err(CompactError::Stopped);
         }

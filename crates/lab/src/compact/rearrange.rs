@@ -1,6 +1,9 @@
 //! The network as it is to be packed: with small tuples, without weight promotion, and with a precision for every weight.
 
-use afterstate_network::{Network, NetworkError, NetworkSpec, file::packed};
+use afterstate_network::{
+    Network, NetworkError, NetworkSpec,
+    file::packed::{self, StageCoding},
+};
 
 use super::{
     redundant::{self, Moved},
@@ -10,6 +13,8 @@ use super::{
 /// A network as it is to be packed.
 pub(super) struct Rearranged {
     pub(super) network: Network,
+    /// How its stages are to be coded: those that weight promotion has made from one another, as differences.
+    pub(super) stages: StageCoding,
     /// The precisions of its weights, by position.
     pub(super) precisions: Vec<u8>,
 }
@@ -34,8 +39,16 @@ pub(super) fn rearrange(old: &Network, visits: &Visits) -> Result<Rearranged, Ne
     let before = (0..spec.tables_per_set()).map(|table| zeros(spec, table)).collect();
     let tables = (0..network.spec().tables_per_set()).map(|table| zeros(network.spec(), table)).collect();
     let precisions = vec![0; network.weights().len()];
-    let mut work = Rearranging { old, visits, new: Rearranged { network, precisions }, before, tables };
-    (0..spec.stages.count()).for_each(|stage| work.stage(stage));
+    let stages = if spec.promotion { StageCoding::Differences } else { StageCoding::Apart };
+    let mut work =
+        Rearranging { old, visits, new: Rearranged { network, stages, precisions }, before, tables };
+    for stage in 0..spec.stages.count() {
+        if stages == StageCoding::Apart {
+            let all = work.before.iter_mut().chain(&mut work.tables);
+            all.for_each(|table| table.fill(0.0));
+        }
+        work.stage(stage);
+    }
     Ok(work.new)
 }
 
@@ -82,9 +95,9 @@ impl Rearranging<'_> {
         (change.collect(), self.old.positions(number).map(|position| self.visits.get(position)).collect())
     }
 
-    /// Takes what has changed where there are visits; other weights are those of the stage before.
+    /// Takes what has changed where there are visits; other weights are those of the stage before, or 0.
     fn take(&mut self, stage: usize, table: usize, change: &[f32], visits: &[u32]) {
-        let Rearranged { network, precisions } = &mut self.new;
+        let Rearranged { network, precisions, .. } = &mut self.new;
         let number = stage * network.spec().tables_per_set() + table;
         let weights = &mut self.tables[table];
         let visited = weights.iter_mut().zip(change).zip(visits).filter(|(_, visits)| **visits > 0);

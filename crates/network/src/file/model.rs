@@ -17,7 +17,7 @@ use crate::{Network, NetworkSpec, SpecError, Stages, Tuples, ValueRanges, Values
 
 const FORMAT: &str = "afterstate-network";
 /// Networks that are no more than tuples are written as version 1, which older programs read too.
-const VERSIONS: [&str; 3] = ["1", "2", packed::VERSION];
+const VERSIONS: [&str; 4] = ["1", "2", packed::VERSION, packed::VERSION_APART];
 
 /// The keys of the metadata that describe the network; all others are the caller's.
 const KEYS: [&str; 12] = [

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::{
-    STEP, STEPS,
+    STEP, STEPS, VERSION_APART,
     coder::{Decoder, SYMBOLS},
     in_parallel,
     shape::Shape,
@@ -30,6 +30,7 @@ pub(in crate::file) fn fill(network: &Network, file: &TensorFile) -> Result<(), 
 /// Fills a table in all stages.
 fn fill_stages(network: &Network, first: usize, step: f32, file: &TensorFile) -> Result<(), FileError> {
     let spec = network.spec();
+    let is_apart = file.metadata().get("version").is_some_and(|version| version == VERSION_APART);
     let shape = Shape::of(spec, first);
     let per_stage = tables_per_stage(spec);
     for stage in 0..spec.stages.count() {
@@ -37,6 +38,9 @@ fn fill_stages(network: &Network, first: usize, step: f32, file: &TensorFile) ->
         let name = format!("packed.{}", spec.table_name(table));
         let mut decoder = Decoder::new(file.bytes(&name)?);
         let mut weights = Weights::new(network, table, &shape, step);
+        if is_apart {
+            (weights.is_first, weights.stages) = (true, 1);
+        }
         Walk::new(&mut decoder, &shape, None, &mut weights).run();
         if !decoder.is_complete() {
             return Err(Problem::Packed(name).at(file.path()));
@@ -57,7 +61,8 @@ struct Weights<'a> {
     /// What the lower and the upper labels of an index count together.
     low: Vec<u64>,
     high: Vec<u64>,
-    /// From the position in this stage to that in the next, and the number of stages from this one on.
+    /// From the position in this stage to that in the next, and the number of stages from this one on that have the weight
+    /// until they get their own.
     stage_len: usize,
     stages: usize,
     is_first: bool,

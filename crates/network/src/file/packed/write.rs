@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path, sync::atomic::Ordering::Relaxed};
 
 use super::{
-    STEP, STEPS, VERSION,
+    STEP, STEPS, StageCoding, VERSION, VERSION_APART,
     coder::Encoder,
     in_parallel,
     shape::Shape,
@@ -25,6 +25,7 @@ const ROUNDING: f32 = 0.4;
 /// A network in packed form.
 pub struct Packed {
     spec: NetworkSpec,
+    stages: StageCoding,
     step: f32,
     tables: Vec<Vec<u8>>,
     weights: u64,
@@ -38,6 +39,7 @@ impl Packed {
     /// When the network has weight promotion, which packed networks resolve, or the step makes no sense.
     pub fn new(
         network: &Network,
+        stages: StageCoding,
         step: f32,
         precision: impl Fn(usize) -> u8 + Sync,
     ) -> Result<Self, Problem> {
@@ -49,13 +51,13 @@ impl Packed {
             return Err(Problem::Unsupported(format!("a step of {step} should be from 1e-6 to 1e9")));
         }
         let per_stage = tables_per_stage(spec);
-        let mut groups = in_parallel(per_stage, |table| pack_stages(network, table, step, &precision));
+        let mut groups =
+            in_parallel(per_stage, |table| pack_stages(network, stages, table, step, &precision));
         let weights = groups.iter().flatten().map(|(_, weights)| weights).sum();
-        let stages = spec.stages.count();
-        let tables = (0..stages * per_stage)
+        let tables = (0..spec.stages.count() * per_stage)
             .map(|table| std::mem::take(&mut groups[table % per_stage][table / per_stage].0))
             .collect();
-        Ok(Packed { spec: spec.clone(), step, tables, weights })
+        Ok(Packed { spec: spec.clone(), stages, step, tables, weights })
     }
 
     /// The number of bytes, the header apart.
@@ -75,7 +77,8 @@ impl Packed {
     pub fn save(&self, path: &Path, extra: &BTreeMap<String, String>) -> Result<(), FileError> {
         let mut metadata = metadata(&self.spec, extra);
         metadata.insert(STEP.into(), self.step.to_string());
-        metadata.insert("version".into(), VERSION.into());
+        let version = if self.stages == StageCoding::Apart { VERSION_APART } else { VERSION };
+        metadata.insert("version".into(), version.into());
         let name = |table| format!("packed.{}", self.spec.table_name(table));
         let tensors = self.tables.iter().enumerate().map(|(i, table)| Tensor::bytes(name(i), table));
         safetensors::write(path, &metadata, tensors)
@@ -85,6 +88,7 @@ impl Packed {
 /// Packs a table of all stages: the bytes of each, and the number of weights in it.
 fn pack_stages(
     network: &Network,
+    stages: StageCoding,
     first: usize,
     step: f32,
     precision: &impl Fn(usize) -> u8,
@@ -94,7 +98,13 @@ fn pack_stages(
     let mut read = vec![0.0; shape.len()];
     let tables =
         (0..network.spec().stages.count()).map(|stage| first + stage * tables_per_stage(network.spec()));
-    tables.map(|table| pack(network, table, &shape, step, precision, &mut read)).collect()
+    let mut pack_next = |table| {
+        if stages == StageCoding::Apart {
+            read.fill(0.0);
+        }
+        pack(network, table, &shape, step, precision, &mut read)
+    };
+    tables.map(&mut pack_next).collect()
 }
 
 /// Packs a table, given the one of the stage before as it will be read.
