@@ -255,6 +255,8 @@ impl<'a> Trainer<'a> {
             }
         };
         self.session.run(&shared, &mut report);
+        // A budget in seconds may have run out after the last report.
+        self.progress.seconds = before.seconds + start.elapsed().as_secs_f64();
     }
 }
 
