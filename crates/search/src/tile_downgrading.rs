@@ -24,9 +24,10 @@ const LARGEST: u8 = 17;
 /// 16384-tile until their large tiles come to 28672 (then not before there is a 32768-tile), `off` for none.
 ///
 /// ```
+/// use afterstate_game::State;
 /// use afterstate_search::Downgrade;
 /// let downgrade: Downgrade = "16384..28672".parse()?;
-/// let becomes = |board: &str| downgrade.apply(board.parse().expect("a state")).to_string();
+/// let becomes = |board: &str| downgrade.apply(board.parse::<State<4>>().expect("a state")).to_string();
 /// assert_eq!(becomes("ed00/0000/0000/0021"), "dc00/0000/0000/0021");
 /// assert_eq!(becomes("edc0/0000/0000/0021"), "edc0/0000/0000/0021");
 /// assert_eq!(becomes("f0c0/0000/0000/0021"), "d0c0/0000/0000/0021");
