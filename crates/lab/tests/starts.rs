@@ -139,7 +139,7 @@ fn positions_from_a_file() {
     let line = |board: &str| format!("{{\"step\":256,\"board\":\"{board}\",\"game\":0,\"score\":0}}\n");
     let run = |name: &str| Run::start(Directory::new(at(name)), recipe(&text).expect("a recipe"));
     for (content, reason) in [
-        (String::new(), "there are none in it"),
+        (String::new(), "no position in it"),
         (line("1121/2000/0000/0000"), "none is of stage 1"),
         (line("9121/2000/0000/0000"), "none is of stage 1"),
         (line("8121/2000/0000"), "`8121/2000/0000` is no position"),

@@ -31,7 +31,7 @@ pub(super) fn positions(recipe: &Recipe) -> Result<Vec<String>, RunError> {
         of_first_stage += usize::from(stages.of(&bytes) == *first_stage);
     }
     match (read.len(), of_first_stage) {
-        (0, _) => Err(problem("there are none in it".to_owned())),
+        (0, _) => Err(problem("there is no such file, or no position in it".to_owned())),
         (_, 0) if *first_stage > 0 => Err(problem(format!("none is of stage {first_stage}"))),
         _ => Ok(read.into_iter().map(|position| position.board).collect()),
     }
