@@ -186,4 +186,6 @@ fn positions_are_collected_and_played_from() {
         serde_json::from_str(&good(directory.path(), &[&from[..], &goal, &["--json"]].concat()))
             .expect("JSON");
     assert_eq!((&json["games"], &json["from"], &json["to"]), (&50.into(), &128.into(), &256.into()));
+    let text = good(directory.path(), &[&from[..], &goal, &["--to", "384"]].concat());
+    assert!(text.contains("50 games from 128") && text.contains("% reach 384 (95% interval "), "{text}");
 }

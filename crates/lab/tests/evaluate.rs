@@ -142,15 +142,16 @@ fn survival_is_the_share_that_reaches_the_next_step() {
     let starts: Vec<State<4>> = positions_at(&path, 128).expect("positions");
     assert_eq!(starts.len(), at(128));
     assert!(starts.iter().all(|state| state.board().max_tile() == 128));
-    let survive = |search: &str, threads| {
+    let survive = |search: &str, threads, to| {
         let player: PlayerSpec = search.parse().expect("a player");
         let survivor = Survivor { network: &network, player, rules: Rules::default(), seed: 1, threads };
-        survivor.play(steps, 128, &starts, 200, |_| true).expect("a step")
+        survivor.play(steps, (128, to), &starts, 200, |_| true)
     };
-    let good = survive("2ply", 1);
+    let good = survive("2ply", 1, 256);
     assert_eq!((good.from, good.to, good.games), (128, 256, 200));
-    assert_eq!(survive("2ply", 3), good);
-    assert!(good.share() > survive("random", 2).share() && good.share() < 1.0, "{good:?}");
+    assert_eq!(survive("2ply", 3, 256), good);
+    assert!(good.share() > survive("random", 2, 256).share() && good.share() < 1.0, "{good:?}");
+    assert!(good.reached > survive("2ply", 1, 384).reached, "further on is harder");
     assert!(matches!(positions_at::<4>(&path, 4), Err(SurvivalError::NoPositions { .. })));
-    assert!(matches!(steps.next(100), Err(SurvivalError::Step { .. })));
+    assert!(matches!(steps.end(100, None), Err(SurvivalError::Step { .. })));
 }

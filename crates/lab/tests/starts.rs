@@ -115,6 +115,16 @@ fn stage_by_stage() {
         assert!(second.table(2 + table).any(|weight| weight != 0.0), "the second stage has learned");
         assert!(third.table(4 + table).any(|weight| weight != 0.0), "the third stage has learned");
     }
+    // A stage with a factor begins with the first one's weights for tiles halved, whatever the model has for it.
+    let halved = later("256 512", "second").replace("from =", "halved = [0, 0.5, 0.0], from =");
+    let fourth = train(&at("fourth"), &halved).expect("a run");
+    let weights: Vec<f32> = first.table(0).collect();
+    let halved = |index: usize| {
+        let cell = |place: u32| index >> (4 * place) & 15;
+        (0..4).map(|place| (cell(place) - usize::from(cell(place) >= 8)) << (4 * place)).sum::<usize>()
+    };
+    assert!(fourth.table(2).enumerate().all(|(index, weight)| weight == weights[halved(index)] / 2.0));
+    assert!(fourth.table(2).any(|weight| weight != 0.0));
     // The weights of a model of other tuples, or of other stages, are not taken.
     let error = train(&at("other"), &later("512", "second")).err().expect("a refusal").to_string();
     assert!(error.contains("should hold the first stages of"), "{error}");

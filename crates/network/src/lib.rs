@@ -15,6 +15,7 @@
 mod batch;
 pub mod file;
 mod greedy;
+mod halved;
 mod layout;
 mod lookup;
 mod memory;

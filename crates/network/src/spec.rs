@@ -79,6 +79,12 @@ pub enum SpecError {
     /// Different initial values and promotion.
     #[error("with weight promotion all stages have one initial value: they start from the stage before them")]
     InitialPromotion,
+    /// A stage that cannot begin with the weights of halved tiles.
+    #[error(
+        "stage {0} cannot begin with the first stage's weights for tiles halved: that needs a stage from some tiles on, and a \
+         network without value ranges and weight promotion"
+    )]
+    Halved(usize),
     /// A table that positions of 32 bits cannot reach.
     #[error("tuple `{tuple}` with {tile_values} tile values has {weights} weights: a table can have 2^32")]
     Table {

@@ -84,6 +84,13 @@ impl Stages {
         }
     }
 
+    /// The exponents of the tiles that a stage begins with, in falling order; `None` for the first stage, and where stages
+    /// are no thresholds.
+    pub(crate) fn begins_with(&self, stage: usize) -> Option<&[u8]> {
+        let Rule::Tiles(sets) = &self.rule else { return None };
+        sets.get(stage.checked_sub(1)?).map(Vec::as_slice)
+    }
+
     /// The stage of a board, from 0.
     #[inline(always)]
     pub fn of(&self, board: &[u8; 16]) -> usize {

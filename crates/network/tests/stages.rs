@@ -1,7 +1,7 @@
 //! Stages against the papers' words.
 
-use afterstate_game::Board;
-use afterstate_network::{NetworkSpec, Stages, Tuples, ValueRanges};
+use afterstate_game::{Afterstate, Board};
+use afterstate_network::{Network, NetworkSpec, Stages, Tuples, ValueRanges};
 
 fn stage(rule: &str, board: &str) -> usize {
     let board: Board<4> = board.parse().expect("a board");
@@ -102,6 +102,39 @@ fn networks_have_as_many_weights_as_the_papers_say() {
     }
     // The paper has 155 839 for its 4-VSE-A, which is odd although its two tuples have equal tables.
     assert_eq!(spec("mnt6", 11, "1-4 5-6 7-8 9-10", "1", 3).weights(), 164_004);
+}
+
+/// A stage that begins with weights for tiles halved has half the value of the board with tiles halved, when that is the
+/// factor; its neighbours stay as they are.
+#[test]
+fn a_stage_begins_with_weights_for_tiles_halved() {
+    let stages = "2048+1024 4096".parse().expect("stages");
+    let spec = NetworkSpec { tuples: Tuples::named("2x4").expect("a set"), stages, ..NetworkSpec::default() };
+    let network = Network::new(spec.clone()).expect("a network");
+    let weight = |index: usize| (index.wrapping_mul(2_654_435_761) % 1000) as f32;
+    (0..2).for_each(|table| network.set_table(table, (table * 7..).map(weight)));
+    network.begin_halved(1, 0.5).expect("weights");
+    let value = |board: &str| network.value(board.parse::<Afterstate<4>>().expect("a board"));
+    for (board, halved) in [
+        ("ba12/3045/6789/0000", "a912/3045/6789/0000"),
+        ("b000/00a0/0000/b001", "a000/0090/0000/a001"),
+        ("0ba9/0000/9990/1000", "0a99/0000/9990/1000"),
+    ] {
+        assert_eq!(value(board), value(halved) / 2.0, "{board}");
+        assert!(value(board) > 0.0);
+    }
+    assert!(
+        (4..6).all(|table| network.table(table).all(|weight| weight == 0.0)),
+        "the last stage is as it was"
+    );
+    let whole = NetworkSpec { stages: "2^4".parse().expect("stages"), ..spec.clone() };
+    let split =
+        NetworkSpec { ranges: Some(ValueRanges::parse("1-8 9-15", 16).expect("ranges")), ..spec.clone() };
+    let promoted = NetworkSpec { promotion: true, ..spec.clone() };
+    assert_eq!(spec.halved_from(2), Ok(12));
+    for (spec, stage) in [(&spec, 0), (&spec, 3), (&whole, 1), (&split, 1), (&promoted, 1)] {
+        assert!(spec.halved_from(stage).is_err());
+    }
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Stage survival: how often a player gets from one step of the late game to the next.
 //!
-//! On the way to a 65536-tile a game passes six steps: from 16384 to 32768, then + 16384, + 8192, + 4096, + 2048, and the
-//! 65536 itself. Whole games at this level take long, and their scores scatter widely; the share of saved positions from
+//! On the way to a 65536-tile a game passes eight steps: from 16384 to 32768, then + 16384, + 8192 and so on to + 512, and
+//! the 65536 itself. Whole games at this level take long, and their scores scatter widely; the share of saved positions from
 //! which the next step is reached says more in less time.
 
-use std::path::Path;
+use std::{array, path::Path};
 
 use afterstate_game::{Board, Game, ParseError, Rules, State};
 use afterstate_network::Network;
@@ -37,10 +37,10 @@ impl Default for Steps {
 #[derive(Debug, thiserror::Error)]
 pub enum SurvivalError {
     /// The goal is no tile that steps lead to.
-    #[error("{0} is no goal: it must be a tile from 64 to 131072")]
+    #[error("{0} is no goal: it must be a tile from 256 to 131072")]
     Goal(u32),
     /// A number that is no step.
-    #[error("{found} is no step towards {goal}: the steps are {steps}")]
+    #[error("{found} is no step towards {goal} here: the steps are {steps}")]
     Step {
         /// What was asked for.
         found: u32,
@@ -76,41 +76,48 @@ impl Steps {
     /// The steps to a tile.
     ///
     /// # Errors
-    /// When it is no tile, or too small for six steps.
+    /// When it is no tile, or too small for eight steps.
     pub fn to(goal: u32) -> Result<Self, SurvivalError> {
-        let possible = goal.is_power_of_two() && (64..=1 << 17).contains(&goal);
+        let possible = goal.is_power_of_two() && (256..=1 << 17).contains(&goal);
         if possible { Ok(Steps { goal }) } else { Err(SurvivalError::Goal(goal)) }
     }
 
     /// The sums of large tiles at the start of each step, and the goal.
-    fn sums(&self) -> [u32; 7] {
-        let part = |k: u32| self.goal - (self.goal >> k);
-        [self.goal / 4, part(1), part(2), part(3), part(4), part(5), self.goal]
+    fn sums(&self) -> [u32; 9] {
+        let part = |k: usize| self.goal - (self.goal >> k);
+        array::from_fn(|k| match k {
+            0 => self.goal / 4,
+            8 => self.goal,
+            k => part(k),
+        })
     }
 
-    /// The step after the one that starts at this sum.
+    /// Where a way ends that begins at one step: at the one that is asked for, or at the next one.
     ///
     /// # Errors
-    /// When there is no such step.
-    pub fn next(&self, step: u32) -> Result<u32, SurvivalError> {
+    /// When there is no such step, or none after the first.
+    pub fn end(&self, from: u32, to: Option<u32>) -> Result<u32, SurvivalError> {
         let sums = self.sums();
-        let index = sums[..6].iter().position(|&sum| sum == step);
-        index.map(|index| sums[index + 1]).ok_or_else(|| {
-            let steps = sums[..6].iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            SurvivalError::Step { found: step, goal: self.goal, steps }
-        })
+        let find = |among: &[u32], step: u32| {
+            among.iter().position(|&sum| sum == step).ok_or_else(|| {
+                let steps = among.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+                SurvivalError::Step { found: step, goal: self.goal, steps }
+            })
+        };
+        let after = &sums[find(&sums[..8], from)? + 1..];
+        to.map_or(Ok(0), |to| find(after, to)).map(|index| after[index])
     }
 
     /// The sum of the different large tiles on a board. Tiles are powers of two, so a larger sum is further on.
     fn sum<const N: usize>(&self, board: Board<N>) -> u32 {
         let tiles = board.exponents().fold(0, |tiles, exponent| tiles | 1u32 << exponent);
-        tiles & !(self.goal / 32 - 1)
+        tiles & !(self.goal / 128 - 1)
     }
 
     /// The last step that a board has got to.
     fn reached<const N: usize>(&self, board: Board<N>) -> Option<u32> {
         let sum = self.sum(board);
-        self.sums()[..6].iter().rev().find(|&&step| sum >= step).copied()
+        self.sums()[..8].iter().rev().find(|&&step| sum >= step).copied()
     }
 }
 
@@ -127,7 +134,7 @@ pub struct Position {
     pub score: u64,
 }
 
-/// Notes the first position of each step in a game.
+/// Notes the first position of each step in a game that goes on from there.
 pub(super) struct Collector {
     steps: Option<Steps>,
     last: u32,
@@ -142,7 +149,7 @@ impl Collector {
     pub(super) fn note<const N: usize>(&mut self, number: u64, game: &Game<N>) {
         let board = game.state().board();
         let Some(step) = self.steps.and_then(|steps| steps.reached(board)) else { return };
-        if step > self.last {
+        if step > self.last && !game.state().legal_moves().is_empty() {
             self.last = step;
             self.positions.push(Position {
                 step,
@@ -194,7 +201,7 @@ pub fn positions_at<const N: usize>(path: &Path, step: u32) -> Result<Vec<State<
     if states.is_empty() { Err(SurvivalError::NoPositions { path: name(), step }) } else { Ok(states) }
 }
 
-/// Lets a player go on from positions at the start of a step, until the next step or the end of the game. `watch` sees
+/// Lets a player go on from positions at the start of a step, until a later step or the end of the game. `watch` sees
 /// how it stands; when it returns `false`, play stops and there is no result.
 pub struct Survivor<'a> {
     /// The network.
@@ -210,19 +217,15 @@ pub struct Survivor<'a> {
 }
 
 impl Survivor<'_> {
-    /// Plays so many games, from one position after the other.
-    ///
-    /// # Errors
-    /// When there is no such step.
+    /// Plays so many games from one step to another ([`Steps::end`]), from one position after the other.
     pub fn play<const N: usize>(
         &self,
         steps: Steps,
-        from: u32,
+        (from, to): (u32, u32),
         positions: &[State<N>],
         games: u64,
         mut watch: impl FnMut(&Survival) -> bool,
-    ) -> Result<Survival, SurvivalError> {
-        let to = steps.next(from)?;
+    ) -> Survival {
         let starts: Vec<_> = (0..games).zip(positions.iter().copied().cycle()).collect();
         let mut survival = Survival { from, to, games: 0, reached: 0 };
         in_parallel(
@@ -241,7 +244,7 @@ impl Survivor<'_> {
                 watch(&survival)
             },
         );
-        Ok(survival)
+        survival
     }
 }
 
@@ -252,10 +255,17 @@ mod tests {
     #[test]
     fn steps_are_those_of_the_late_game() {
         let steps = Steps::default();
-        assert_eq!(steps.sums(), [16384, 32768, 49152, 57344, 61440, 63488, 65536]);
-        assert_eq!(steps.next(49152).expect("a step"), 57344);
-        assert!(steps.next(1000).is_err() && steps.next(65536).is_err());
-        assert!(Steps::to(63).is_err() && Steps::to(32).is_err() && Steps::to(1 << 18).is_err());
+        assert_eq!(steps.sums(), [16384, 32768, 49152, 57344, 61440, 63488, 64512, 65024, 65536]);
+        let end = |from, to| steps.end(from, to).ok();
+        assert_eq!(
+            [end(49152, None), end(49152, Some(65536)), end(65024, None)].map(Option::unwrap),
+            [57344, 65536, 65536]
+        );
+        assert_eq!(
+            [end(1000, None), end(65536, None), end(49152, Some(32768)), end(49152, Some(49152))],
+            [None; 4]
+        );
+        assert!(Steps::to(257).is_err() && Steps::to(128).is_err() && Steps::to(1 << 18).is_err());
     }
 
     #[test]
@@ -266,6 +276,7 @@ mod tests {
         assert_eq!(at("fdcb/0000/0000/0000"), Some(32768));
         assert_eq!(at("fecb/0000/0000/0000"), Some(49152));
         assert_eq!(at("fedc/b000/0000/0000"), Some(63488));
-        assert_eq!(at("g000/0000/0000/0000"), Some(63488));
+        assert_eq!(at("fedc/ba98/0000/0000"), Some(65024));
+        assert_eq!(at("g000/0000/0000/0000"), Some(65024));
     }
 }

@@ -26,6 +26,10 @@ pub struct Network {
     /// The model, a file or the directory of a run, whose weights are the first ones; empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub from: String,
+    /// For each stage, what the first stage's weights for tiles halved are multiplied by to be its first weights, 0 for a
+    /// stage that has others; empty for none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub halved: Vec<f64>,
     /// Optimistic initialization: the value of every board at the start, V_init, for all stages or for each.
     pub initial_value: Vec<f64>,
     /// What the values are of: afterstates, states, or actions, which have tables of their own.
@@ -93,6 +97,7 @@ impl Network {
             stages: "1".to_owned(),
             promotion: false,
             from: doc.read("network.from", String::new(), "a model file or the directory of a run", |_| true),
+            halved: Vec::new(),
             initial_value: vec![0.0],
             values: doc.choice("network.values", &Values::ALL.map(|values| (values.name(), values))),
         };
@@ -113,8 +118,33 @@ impl Network {
         // After a first problem these find it again, which changes nothing: the first one is told.
         check(doc, "network.promotion", network.spec(side));
         network.initial_value = initial(doc, &network, side);
+        network.halved = halved(doc, &network, side);
         network
     }
+
+    /// The stages that begin with the first one's weights for tiles halved, each with its factor.
+    pub(crate) fn halved_stages(&self) -> impl Iterator<Item = (usize, f32)> + '_ {
+        let factors = self.halved.iter().map(|&factor| factor as f32).enumerate();
+        factors.filter(|&(_, factor)| factor != 0.0)
+    }
+}
+
+/// The factors by which stages begin with the first one's weights for tiles halved.
+fn halved(doc: &mut Document, network: &Network, side: usize) -> Vec<f64> {
+    const KEY: &str = "network.halved";
+    let expected = "a list with a number for each stage, 0 for a stage that begins with other weights";
+    let Ok(spec) = network.spec(side) else { return doc.read(KEY, Vec::new(), expected, |_| true) };
+    let fits = |factors: &Vec<f64>| {
+        factors.len() == spec.stages.count() && factors.iter().all(|factor| factor.is_finite())
+    };
+    let halved = doc.read(KEY, Vec::new(), expected, fits);
+    let network = Network { halved, ..network.clone() };
+    if let Some(error) = network.halved_stages().find_map(|(stage, _)| spec.halved_from(stage).err()) {
+        doc.impossible(KEY, &error.to_string());
+    } else if network.halved_stages().next().is_some() && network.from.is_empty() {
+        doc.impossible(KEY, "the first stage comes from a trained model; give network.from");
+    }
+    network.halved
 }
 
 /// V_init for each stage, or for all: given as such, or as the first value of every weight.

@@ -229,6 +229,9 @@ impl Run {
             let from = Path::new(&recipe.network.from);
             let file = if from.is_dir() { Directory::new(from).model() } else { from.to_owned() };
             network.fill_first_stages(&TensorFile::open(&file)?)?;
+            for (stage, factor) in recipe.network.halved_stages() {
+                network.begin_halved(stage, factor)?;
+            }
         }
         Ok(Run { directory, recipe, network, positions, resumed, _lock: lock })
     }

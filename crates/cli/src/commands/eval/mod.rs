@@ -79,9 +79,12 @@ pub(crate) struct Eval {
     /// Write the first positions of each step towards the goal to this file
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     collect: Option<PathBuf>,
-    /// Play from collected positions at this step, a sum of large tiles, until the next one
+    /// Play from collected positions at this step, a sum of large tiles
     #[arg(long, value_name = "STEP", requires = "positions")]
     from: Option<u32>,
+    /// Play until this step or the goal [default: the next step]
+    #[arg(long, value_name = "STEP", requires = "from")]
+    to: Option<u32>,
     /// The file with the collected positions
     #[arg(long, value_name = "FILE", requires = "from")]
     positions: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! The share of positions from which the next step is reached.
+//! The share of positions from which a later step is reached.
 
 use std::{io::Write, path::Path};
 
@@ -10,7 +10,7 @@ use super::{Eval, Loaded, bar, percent, thousands, thread_count, write_json};
 use crate::error::Failure;
 
 impl Eval {
-    /// Plays from the positions of a step until the next one.
+    /// Plays from the positions of a step until a later one.
     pub(super) fn survive(
         &self,
         model: &Loaded,
@@ -58,18 +58,18 @@ impl Eval {
         step: u32,
         positions: &Path,
     ) -> Result<Survival, SurvivalError> {
-        steps.next(step)?;
+        let to = steps.end(step, self.to)?;
         let starts = positions_at::<N>(positions, step)?;
         let threads = thread_count(self.threads);
         let survivor =
             Survivor { network: &model.network, player, rules: model.rules, seed: self.seed, threads };
         let bar = bar(self.games);
-        let survival = survivor.play(steps, step, &starts, self.games, |survival| {
+        let survival = survivor.play(steps, (step, to), &starts, self.games, |survival| {
             bar.set_position(survival.games);
             bar.set_message(format!("{} so far", percent(survival.share())));
             true
         });
         bar.finish_and_clear();
-        survival
+        Ok(survival)
     }
 }

@@ -207,7 +207,7 @@ fn write_shape(info: &ModelInfo, colour: bool, out: &mut dyn Write) -> Result<()
         writeln!(out, "compact: rounded weights in packed tables, for play")?;
     }
     if let Some(boards) = info.extra.get(DOWNGRADE) {
-        writeln!(out, "asks searches for boards downgraded from {boards} on")?;
+        writeln!(out, "made for searches with downgrade={boards}, unless they say otherwise")?;
     }
     if info.has_coherence {
         writeln!(out, "with E and A, the learning state of TC")?;

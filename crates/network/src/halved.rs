@@ -1,0 +1,43 @@
+//! A stage that begins with what the first one knows of smaller tiles.
+//!
+//! Where 2048 is the largest tile that is missing, 16384, 8192 and 4096 are to a board what 8192, 4096 and 2048 are to another
+//! one, as in tile-downgrading (guei-2021, IV.C.3). So the weights of the first stage for those tiles are first weights of
+//! a later stage, which then learns how its boards differ from them. They are copied once: training with weight
+//! promotion, where a weight of 0 stands for another one, is something else.
+
+use crate::{Network, NetworkSpec, SpecError};
+
+impl NetworkSpec {
+    /// The exponent from which on tiles are halved for a stage.
+    ///
+    /// # Errors
+    /// When no tile begins the stage, or the network has weights that are not of single tiles or stand for others.
+    pub fn halved_from(&self, stage: usize) -> Result<u8, SpecError> {
+        let begins = self.stages.begins_with(stage).filter(|_| self.ranges.is_none() && !self.promotion);
+        begins.and_then(|tiles| tiles.last().copied()).ok_or(SpecError::Halved(stage))
+    }
+}
+
+impl Network {
+    /// Gives a stage the weights of the first one, times a factor, for tiles that are halved from the smallest one on that begins
+    /// the stage.
+    ///
+    /// # Errors
+    /// Those of [`NetworkSpec::halved_from`].
+    pub fn begin_halved(&self, stage: usize, factor: f32) -> Result<(), SpecError> {
+        let spec = self.spec();
+        let smallest = usize::from(spec.halved_from(stage)?);
+        let per_stage = spec.tables() / spec.stages.count();
+        for table in 0..per_stage {
+            let first: Vec<f32> = self.table(table).collect();
+            let (labels, cells) = (spec.labels(table), spec.tuple(table).len());
+            let halved = |label: usize| label - usize::from(label >= smallest);
+            let index = |index: usize| {
+                let places = (0..cells as u32).map(|cell| labels.pow(cell));
+                places.map(|place| halved(index / place % labels) * place).sum::<usize>()
+            };
+            self.set_table(stage * per_stage + table, (0..first.len()).map(|i| factor * first[index(i)]));
+        }
+        Ok(())
+    }
+}
