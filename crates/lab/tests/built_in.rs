@@ -3,7 +3,7 @@
 use std::{collections::HashSet, path::Path};
 
 use afterstate_lab::{
-    evaluate::{Contest, Games, SEED},
+    evaluate::{Contest, Games, SEED, header_checksum},
     model::{BUILT_IN, Loaded, open_file},
 };
 use afterstate_search::{Limit, PlayerSpec};
@@ -14,6 +14,9 @@ const SIZE: u64 = 10_000_000;
 const MEAN: f64 = 285_844.0;
 const STANDARD_DEVIATION: f64 = 128_814.0;
 
+/// As in models/README.md.
+const LATE_CHECKSUM: &str = "1819a53c1a9a6a8d";
+
 const GAMES: u64 = 200;
 
 #[test]
@@ -21,6 +24,16 @@ fn it_is_the_documented_one() {
     let file = open_file(Path::new(BUILT_IN)).expect("the built-in model");
     assert!(file.size() <= SIZE);
     assert_eq!(Loaded::open(None).expect("the built-in model").checksum, CHECKSUM);
+}
+
+/// The second model, which is beside it: the header has the checksums of all tables.
+#[test]
+fn the_one_with_the_last_steps_is_the_documented_one() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/late.safetensors");
+    let file = open_file(&path).expect("a model file");
+    assert!(file.size() <= SIZE);
+    assert_eq!(header_checksum(&file), LATE_CHECKSUM);
+    assert_eq!(file.metadata().get("downgrade").map(String::as_str), Some("16384..24576"));
 }
 
 #[test]
