@@ -181,6 +181,27 @@ fn rows_and_columns_of_one_lesson_share_its_training() {
     assert_eq!((one.trainings.len(), one.left_out().count()), (2, 1));
 }
 
+/// Rows of which only deeper searches are measured are not trained: X1 and X2 of this table take four trainings.
+#[test]
+fn rows_that_are_only_searched_deeper_need_no_training() {
+    let plan = |plies| {
+        let options =
+            Options { share: 0.001, trainings: Some(1), games: None, plies, threads: 2, records: None };
+        Plan::new(Table::find("guei-2021/table-10").unwrap(), options).unwrap()
+    };
+    let names = |plan: &Plan| plan.trainings.iter().map(|training| training.name.clone()).collect::<Vec<_>>();
+    let ladder = ["guei-2021/table-3/otd-0", "guei-2021/table-3/otd-320k", "guei-2021/table-6/p-tc-10"];
+    let greedy = plan(Some(1));
+    assert_eq!(greedy.trainings.len(), 4, "{:?}", names(&greedy));
+    assert!(names(&greedy)[..3].iter().zip(ladder).all(|(ours, row)| {
+        let recipe = |name: &str| Recipe::load(name, &[]).unwrap().learning;
+        recipe(ours) == recipe(row)
+    }));
+    let left_out: Vec<_> = greedy.left_out().map(|(row, _)| row.name.clone()).collect();
+    assert_eq!(left_out, ["v4", "v5", "x1", "x2", "x3"]);
+    assert_eq!(plan(None).trainings.len(), 7, "{:?}", names(&plan(None)));
+}
+
 /// Every shipped recipe of a table is a row here, so that none is forgotten.
 #[test]
 fn every_recipe_of_a_paper_is_in_a_table() {

@@ -108,7 +108,11 @@ impl Plan {
         let (trainings, sources) = (Vec::new(), Vec::new());
         let mut plan = Plan { table, options, trainings, sources, taught_by: None };
         for row in plan.table.rows.clone() {
-            let sources = match plan.training_of(&row)? {
+            let training = match plan.not_asked_for(&row)? {
+                Some(reason) => Err(reason),
+                None => plan.training_of(&row)?,
+            };
+            let sources = match training {
                 Err(reason) => vec![Source::LeftOut(reason); plan.table.columns.len()],
                 Ok(training) => {
                     let columns = plan.table.columns.clone();
@@ -145,6 +149,28 @@ impl Plan {
             });
             Some((row, reasons.collect::<Option<Vec<_>>>()?.first().copied()?))
         })
+    }
+
+    /// Why a row needs no training: all of its figures are by searches that were not asked for.
+    fn not_asked_for(&self, row: &Row) -> Result<Option<String>, ReproduceError> {
+        let mut reason = None;
+        for column in &self.table.columns {
+            reason = match (column.measure, row.dcnn) {
+                (Measure::Mean | Measure::Highest, None) => self.too_deep(row.search(column).parse()?),
+                _ => None,
+            };
+            if reason.is_none() {
+                break;
+            }
+        }
+        Ok(reason)
+    }
+
+    /// Why a player's games are left out.
+    fn too_deep(&self, player: PlayerSpec) -> Option<String> {
+        let plies = self.options.plies?;
+        let asked = matches!(player.search?.limit, Limit::Plies(wanted) if wanted <= plies);
+        (!asked).then(|| format!("{player} was not asked for: --plies {plies}"))
     }
 
     /// The training of a row, or why there is none.
@@ -238,14 +264,12 @@ impl Plan {
             }
             (_, None) => {
                 let player: PlayerSpec = row.search(column).parse()?;
+                if let Some(reason) = self.too_deep(player) {
+                    return Ok(Source::LeftOut(reason));
+                }
                 (Entrant::Searching(player), player.search.map(|search| search.limit))
             }
         };
-        if let (Some(plies), None) = (self.options.plies, row.dcnn)
-            && !matches!(limit, Some(Limit::Plies(wanted)) if wanted <= plies)
-        {
-            return Ok(Source::LeftOut(format!("{entrant} was not asked for: --plies {plies}")));
-        }
         let games = self.options.games.unwrap_or_else(|| row.games(column).min(most_games(limit)));
         let evaluations = &mut self.trainings[training].evaluations;
         if !evaluations.iter().any(|(other, _)| *other == entrant) {
