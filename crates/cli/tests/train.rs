@@ -174,6 +174,43 @@ fn a_run_killed_at_any_instant_resumes() {
     assert!(place.bytes("whole/model.safetensors") == place.bytes("interrupted/model.safetensors"));
 }
 
+#[test]
+fn a_finished_run_need_not_keep_its_checkpoint() {
+    let place = Place::new();
+    place.good(&["small.toml", "--out", "kept"]);
+    let arguments = ["small.toml", "--out", "interrupted", "--set", "checkpoint.keep=false", "--resume"];
+    let mut child = start(place.command(&arguments));
+    sleep(Duration::from_millis(120));
+    send("-INT", &child);
+    assert_eq!(child.wait().expect("a status").code(), Some(0));
+    assert!(
+        place.path("interrupted/checkpoint/state.safetensors").exists(),
+        "an interrupted run goes on from there"
+    );
+    place.good(&arguments);
+    assert!(!place.path("interrupted/checkpoint/state.safetensors").exists());
+    let model = place.bytes("interrupted/model.safetensors");
+    assert!(model == place.bytes("kept/model.safetensors"));
+
+    // It is not begun again, and what it came to is still told.
+    let changed = |name: &str| fs::metadata(place.path(name)).and_then(|it| it.modified()).expect("a time");
+    let before = changed("interrupted/model.safetensors");
+    let outcome = place.json(&["interrupted", "--resume", "--json"]);
+    assert_eq!((&outcome["finished"], &outcome["actions"]), (&true.into(), &3_000_000.into()));
+    assert!(outcome["evaluation"]["score"]["mean"].is_number(), "{outcome}");
+    let complaint = place.refused(&["interrupted", "--resume", "--set", "budget.actions=4000000"]);
+    assert!(complaint.contains("is finished") && complaint.contains("network.from"), "{complaint}");
+    assert_eq!(changed("interrupted/model.safetensors"), before);
+
+    // Killed between the two files that end a run, it is finished all the same.
+    fs::write(place.path("interrupted/checkpoint/state.safetensors"), "").expect("a file");
+    place.good(&["interrupted", "--resume"]);
+    assert!(!place.path("interrupted/checkpoint/state.safetensors").exists());
+    fs::write(place.path("interrupted/checkpoint/finished.json"), "{").expect("a file");
+    let complaint = place.refused(&["interrupted", "--resume"]);
+    assert!(complaint.contains("finished.json"), "{complaint}");
+}
+
 /// A limit on the size of files stands for a full disk: it fails in the middle of a checkpoint.
 #[cfg(unix)]
 #[test]

@@ -39,7 +39,8 @@ fn defaults_are_filled_in() {
     assert_eq!((recipe.parallel.threads, recipe.parallel.mode), (0, ParallelMode::PrivateHot));
     assert_eq!(recipe.budget, Budget::Actions(1000));
     assert_eq!((recipe.evaluation.every, recipe.evaluation.games), (100_000_000, 1000));
-    assert_eq!((recipe.checkpoint.every_seconds, recipe.log), (600.0, Log::EverySeconds(10.0)));
+    assert_eq!((recipe.checkpoint.every_seconds, recipe.checkpoint.keep), (600.0, true));
+    assert_eq!(recipe.log, Log::EverySeconds(10.0));
 }
 
 #[test]
@@ -147,6 +148,7 @@ games = 1000
 
 [checkpoint]
 every_seconds = 600.0
+keep = true
 
 [log]
 every_episodes = 2000

@@ -125,6 +125,8 @@ fn what_is_done_is_not_done_again_and_an_interruption_changes_nothing() {
     let games =
         |trained: &[Vec<Trained>]| -> Vec<_> { trained.iter().flatten().map(|t| t.games.clone()).collect() };
     assert_eq!(games(&resumed), games(&straight));
+    let kept = |out: &Path| out.join(name(&plan, 0)).join("checkpoint/state.safetensors").exists();
+    assert!(!kept(&interrupted), "checkpoints of finished trainings would fill the disk");
 
     let before =
         fs::metadata(interrupted.join(name(&plan, 0)).join("model.safetensors")).unwrap().modified().unwrap();

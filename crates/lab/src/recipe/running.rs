@@ -133,11 +133,16 @@ impl Evaluation {
 pub struct Checkpoint {
     /// The number of seconds between checkpoints.
     pub every_seconds: f64,
+    /// Whether a finished run keeps one, so that it can be given a larger budget.
+    pub keep: bool,
 }
 
 impl Checkpoint {
     pub(super) fn read(doc: &mut Document) -> Self {
-        Checkpoint { every_seconds: doc.read("checkpoint.every_seconds", 600.0, SECONDS, |s| *s > 0.0) }
+        Checkpoint {
+            every_seconds: doc.read("checkpoint.every_seconds", 600.0, SECONDS, |s| *s > 0.0),
+            keep: doc.read("checkpoint.keep", true, "true or false", |_| true),
+        }
     }
 }
 

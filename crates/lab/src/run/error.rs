@@ -25,6 +25,9 @@ pub enum RunError {
     /// A run that ended after a number of games was told to play more.
     #[error("a run that has played all {0} games of its budget cannot play more")]
     Extended(u64),
+    /// A run that kept no checkpoint was told to go on.
+    #[error("the run in {} is finished, and has kept no checkpoint to go on from (checkpoint.keep = false)", .0.display())]
+    Finished(PathBuf),
     /// The weights are no numbers any more.
     #[error("learning has diverged within {0} actions: the weights are no longer finite numbers")]
     Diverged(u64),

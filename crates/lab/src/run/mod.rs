@@ -8,6 +8,7 @@
 //! | `curve.svg` | the learning curve |
 //! | `model.safetensors` | the network as of the last checkpoint |
 //! | `checkpoint/state.safetensors` | all that is needed to go on: V, E, A, games, random streams, counters |
+//! | `checkpoint/finished.json` | how far it came, in place of a checkpoint, when it is finished and `checkpoint.keep` is false |
 //!
 //! A checkpoint is one file, which takes the place of the one before it in a single rename: a process
 //! that is killed at any instant leaves a whole one. With one thread, a run that was interrupted
@@ -15,6 +16,7 @@
 
 mod checkpoint;
 mod error;
+mod finished;
 mod plan;
 mod positions;
 mod recorder;
@@ -93,6 +95,11 @@ impl Directory {
     /// `checkpoint/state.safetensors`.
     pub fn checkpoint(&self) -> PathBuf {
         self.0.join("checkpoint").join("state.safetensors")
+    }
+
+    /// `checkpoint/finished.json`.
+    pub fn finished(&self) -> PathBuf {
+        self.0.join("checkpoint").join("finished.json")
     }
 
     /// Whether there is a run in it.
@@ -178,6 +185,8 @@ pub struct Run {
     /// The positions that training begins with; a checkpoint has its own.
     positions: Vec<String>,
     resumed: bool,
+    /// How far it came, when it is finished and nothing is left to go on with.
+    finished: Option<Progress>,
     _lock: File,
 }
 
@@ -205,6 +214,9 @@ impl Run {
         let lock = directory.lock()?;
         if let Some(stored) = Run::stored_recipe(&directory, &[])? {
             check_unchanged(&stored, &recipe)?;
+            if stored.budget != recipe.budget && finished::read(&directory)?.is_some() {
+                return Err(RunError::Finished(directory.0));
+            }
         }
         Run::prepare(directory, recipe, lock)
     }
@@ -223,7 +235,8 @@ impl Run {
     fn prepare(directory: Directory, mut recipe: Recipe, lock: File) -> Result<Self, RunError> {
         let network = Network::new(recipe.network.spec(recipe.game.side)?)?;
         recipe.parallel.threads = recipe.parallel.thread_count();
-        let resumed = directory.checkpoint().exists();
+        let finished = finished::read(&directory)?;
+        let resumed = finished.is_some() || directory.checkpoint().exists();
         let positions = if resumed { Vec::new() } else { positions::positions(&recipe)? };
         if !resumed && !recipe.network.from.is_empty() {
             let from = Path::new(&recipe.network.from);
@@ -233,7 +246,7 @@ impl Run {
                 network.begin_halved(stage, factor)?;
             }
         }
-        Ok(Run { directory, recipe, network, positions, resumed, _lock: lock })
+        Ok(Run { directory, recipe, network, positions, resumed, finished, _lock: lock })
     }
 
     /// Its directory.
@@ -246,7 +259,7 @@ impl Run {
         &self.recipe
     }
 
-    /// Whether it goes on from a checkpoint.
+    /// Whether it goes on from a checkpoint, or is finished.
     pub fn is_resumed(&self) -> bool {
         self.resumed
     }

@@ -9,10 +9,10 @@ use std::{
 use afterstate_learning::{Budget, Progress, Settings, Trainer};
 use afterstate_network::file::atomic::write_atomically;
 
-use super::{Observer, Outcome, Run, RunError, checkpoint, recorder::Recorder};
+use super::{Observer, Outcome, Run, RunError, checkpoint, finished, recorder::Recorder};
 use crate::{
     evaluate::{self, Games, evaluate},
-    log::EvalLine,
+    log::{EvalLine, JsonLines},
     stats::{EvalReport, Summary, Tally},
 };
 
@@ -28,6 +28,11 @@ struct Session<'a> {
 
 /// Trains until the budget is used up or `stop` is set, and saves.
 pub(super) fn train(run: &Run, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
+    if let Some(progress) = run.finished {
+        finished::remove_checkpoint(&run.directory)?;
+        let evaluation = JsonLines::<EvalLine>::read(&run.directory.evaluations())?.pop();
+        return Ok(Outcome { finished: true, progress, evaluation });
+    }
     let settings = Settings { positions: run.positions.clone(), ..run.recipe.settings() };
     let mut trainer = Trainer::new(&run.network, settings)?;
     let (mut logged, mut tally) = (Progress::default(), Tally::default());
@@ -85,7 +90,11 @@ impl Session<'_> {
         if finished {
             self.recorder.add_line(progress, self.observer);
         }
-        self.save(&trainer)?;
+        if finished && !self.run.recipe.checkpoint.keep {
+            self.save_last(progress)?;
+        } else {
+            self.save(&trainer)?;
+        }
         let last = self.recorder.evaluation().map(|line| line.actions);
         if finished && self.run.recipe.evaluation.every > 0 && last != Some(progress.actions) {
             self.evaluate(progress);
@@ -141,5 +150,13 @@ impl Session<'_> {
         let model = checkpoint::save_model(&directory.model(), network, recipe, trainer.progress());
         self.saved = Instant::now();
         checkpoint.and(model)
+    }
+
+    /// Writes the model of a finished run, which takes the place of its checkpoint.
+    fn save_last(&mut self, progress: Progress) -> Result<(), RunError> {
+        let Run { recipe, network, directory, .. } = self.run;
+        self.observer.saving();
+        checkpoint::save_model(&directory.model(), network, recipe, progress)?;
+        finished::write(directory, progress)
     }
 }

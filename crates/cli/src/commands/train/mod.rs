@@ -279,6 +279,9 @@ pub(super) fn failure(error: RunError) -> Failure {
             "choose a smaller learning.alpha or learning.lambda; the last checkpoint, if there is one, is as it was",
         ),
         RunError::Extended(_) => Failure::input(error, "begin another run, with the larger budget"),
+        RunError::Finished(_) => {
+            Failure::input(error, "its model can begin another run: network.from, with `--out DIR`")
+        }
         RunError::Recipe(RecipeError::NotFound { .. } | RecipeError::Table { .. }) => {
             Failure::input(error, "`afterstate train --list` shows the recipes")
         }

@@ -48,7 +48,12 @@ impl Worker<'_> {
             None if self.teach_all(&place, &lesson)? => {
                 let log = JsonLines::<LearningLine>::read(&place.log())?;
                 let seconds = log.last().map_or(0.0, |line| line.seconds);
-                finish(&place, Record { actions: lesson.samples, episodes: 0, seconds, highest: None })?
+                let record = Record { actions: lesson.samples, episodes: 0, seconds, highest: None };
+                let record = finish(&place, record)?;
+                // It does not go on from here.
+                let checkpoint = place.checkpoint();
+                fs::remove_file(&checkpoint).map_err(ReproduceError::file(&checkpoint))?;
+                record
             }
             None => return Ok(None),
         };

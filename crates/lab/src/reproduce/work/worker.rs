@@ -97,10 +97,12 @@ impl Worker<'_> {
         finish(&place, record).map(Some)
     }
 
-    /// The recipe of this job. Of a run that was interrupted the number of threads stays.
+    /// The recipe of this job. Of a run that was interrupted the number of threads stays. A finished training does not go
+    /// on, and the checkpoints of large networks would fill the disk.
     fn recipe(&self, recipe: &Recipe, stored: Option<&Recipe>) -> Recipe {
         let mut recipe = Recipe { seed: self.job.seed, ..recipe.clone() };
         recipe.parallel.threads = stored.map_or(self.threads, |stored| stored.parallel.threads);
+        recipe.checkpoint.keep = false;
         if let Some(after) = self.training().after {
             let first = Job { training: after, ..self.job };
             recipe.network.from = run_path(self.plan, self.directory, first).to_string_lossy().into_owned();
@@ -211,9 +213,6 @@ pub(super) fn finish(place: &Directory, record: Record) -> Result<Record, Reprod
     write_atomically(&marker(place), |file| {
         file.write_all(serde_json::to_string(&record).map_err(std::io::Error::from)?.as_bytes())
     })?;
-    // A finished training does not go on, and large networks would fill the disk.
-    let checkpoint = place.checkpoint();
-    fs::remove_file(&checkpoint).map_err(ReproduceError::file(&checkpoint))?;
     Ok(record)
 }
 
