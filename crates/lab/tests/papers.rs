@@ -3,9 +3,9 @@
 use std::{collections::HashSet, fs, path::Path};
 
 use afterstate_lab::{
-    recipe::Recipe,
+    recipe::{Recipe, Start},
     reproduce::{
-        Options, Plan, Table,
+        Method, Options, Plan, Table,
         paper::{Column, Measure, Row},
         table_names,
     },
@@ -197,6 +197,8 @@ fn rows_that_are_only_searched_deeper_need_no_training() {
         let recipe = |name: &str| Recipe::load(name, &[]).unwrap().learning;
         recipe(ours) == recipe(row)
     }));
+    let Method::Recipe(stage) = &greedy.trainings[3].method else { panic!("no recipe") };
+    assert_eq!(stage.start, Start::Stage { collected: 10 }, "10,000 at the paper's budget");
     let left_out: Vec<_> = greedy.left_out().map(|(row, _)| row.name.clone()).collect();
     assert_eq!(left_out, ["v4", "v5", "x1", "x2", "x3"]);
     assert_eq!(plan(None).trainings.len(), 7, "{:?}", names(&plan(None)));

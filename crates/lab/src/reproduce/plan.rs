@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     dcnn::{self, DcnnError, Taught},
-    recipe::{Budget, Recipe, StepSize},
+    recipe::{Budget, Recipe, Start, StepSize},
     records::{Reader, shards},
     run,
 };
@@ -296,7 +296,8 @@ fn most_games(limit: Option<Limit>) -> u64 {
     }
 }
 
-/// Cuts a recipe to a share of its budget: intervals that are counted in actions shrink with it.
+/// Cuts a recipe to a share of its budget: intervals that are counted in actions shrink with it, and so do the first states
+/// of a stage that are collected before it is trained, which would take up all of a small budget.
 fn scale(recipe: &mut Recipe, options: &Options) {
     let part = |number: u64| options.part(number);
     recipe.budget = match recipe.budget {
@@ -308,6 +309,9 @@ fn scale(recipe: &mut Recipe, options: &Options) {
         && *tc_reset > 0
     {
         *tc_reset = part(*tc_reset);
+    }
+    if let Start::Stage { collected } = &mut recipe.start {
+        *collected = part(*collected as u64) as usize;
     }
     let evaluation = &mut recipe.evaluation;
     evaluation.every = match recipe.budget {

@@ -77,7 +77,7 @@ impl<'a> Display<'a> {
         let mut text = format!("{} {what} in {:.1} s", thousands(record.actions), record.seconds);
         for (player, games) in &trained.games {
             if let Some(summary) = Summary::of(side, games) {
-                text += &format!(", {player} {}", thousands(summary.score.mean as u64));
+                text += &format!(", {player} {}", thousands(summary.score.mean.round() as u64));
             }
         }
         text
