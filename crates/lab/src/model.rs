@@ -95,26 +95,31 @@ pub enum ModelError {
 }
 
 impl Loaded {
-    /// Loads a model file, or that of a run directory; without either, or by its name, the built-in model.
+    /// Loads a model to play with: a file, or that of a run directory; without either, or by its name, the built-in model.
+    /// Redundant tuples are folded, which takes about as long as loading and makes up for it within a game or two at
+    /// 3-ply; where there is no memory for that, they stay.
     ///
     /// # Errors
     /// When there is no such model, or it is damaged.
     pub fn open(model: Option<&Path>) -> Result<Loaded, ModelError> {
+        let model = Loaded::open_unfolded(model)?;
+        match model.network.folded() {
+            Ok(Some(network)) => Ok(Loaded { network, ..model }),
+            Ok(None) | Err(_) => Ok(model),
+        }
+    }
+
+    /// Loads a model with its tuples as they are.
+    ///
+    /// # Errors
+    /// As for [`Self::open`].
+    pub fn open_unfolded(model: Option<&Path>) -> Result<Loaded, ModelError> {
         let model = model.unwrap_or(Path::new(BUILT_IN));
         let file = open_file(model)?;
         let name = model.to_string_lossy().into_owned();
         let (checksum, rules) = (header_checksum(&file), rules_of(&file)?);
         let downgrade = downgrade_of(&file)?;
         Ok(Loaded { name, checksum, network: Network::from_file(&file)?, rules, downgrade })
-    }
-
-    /// The same model with redundant tuples folded: that takes about as long as loading, and makes up for it within a
-    /// game or two at 3-ply. Where there is no memory for that, it stays as it is.
-    pub fn folded(self) -> Loaded {
-        match self.network.folded() {
-            Ok(Some(network)) => Loaded { network, ..self },
-            Ok(None) | Err(_) => self,
-        }
     }
 
     /// How it plays when it is told to play so: what is not said about downgrading is as the model asks for.

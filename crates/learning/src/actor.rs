@@ -1,15 +1,14 @@
 //! An actor: one game of self-play after another, each learning as it goes.
 
 use afterstate_game::{Board, GameRng, Rules, State, game_rng};
-use afterstate_network::{Finished, GreedyGame, Isa, Level, Network, Values, View};
-use afterstate_search::Downgrade;
+use afterstate_network::{Finished, GreedyGame, Isa, Network, Values, View};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EpsilonGreedy, Learner, downgraded_play,
+    EpsilonGreedy, Settings, TargetSpec,
+    learner::Learner,
     start::{Memory, MemoryState, Starts},
-    step_size::StepSize,
-    target::{Target, Trace},
+    target::{Reached, Target, Trace},
 };
 
 /// A game in self-play and what its target remembers of it; in cache lines of its own, so that no two
@@ -19,6 +18,10 @@ pub(crate) struct Actor<const N: usize> {
     game: GreedyGame<N>,
     trace: Trace,
     memory: Memory<N>,
+    /// What the values are of.
+    values: Values,
+    /// The reward of the last move.
+    earned: u32,
     /// Whether there is a game to play; there is none once the budget has no more episodes.
     pub(crate) playing: bool,
 }
@@ -29,18 +32,20 @@ pub(crate) trait Numbers {
 }
 
 impl<const N: usize> Actor<N> {
-    pub(crate) fn new<T: Target>(
+    pub(crate) fn new(
         network: &Network,
         rules: &Rules,
-        target: T,
+        target: TargetSpec,
         seed: u64,
         starts: &Starts<N>,
         game: Option<u64>,
     ) -> Self {
         let mut actor = Actor {
             game: GreedyGame::new(network, rules, seed, 0),
-            trace: target.trace(network),
+            trace: Trace::new(target.horizon(), network),
             memory: Memory::new(),
+            values: network.spec().values,
+            earned: 0,
             playing: true,
         };
         actor.begin(rules, seed, starts, game);
@@ -56,66 +61,42 @@ impl<const N: usize> Actor<N> {
         let state = state.unwrap_or_else(|| rules.initial_state(&mut rng));
         starts.begin(&mut self.memory, state);
         self.game.restart_at(game, rng, state);
+        self.earned = 0;
     }
 
     /// Finds the weights of the present state's moves.
-    ///
-    /// # Safety
-    /// Inside a kernel only.
     #[inline(always)]
-    pub(crate) unsafe fn look_up<I: Isa>(&mut self, view: &View<'_>) {
-        // SAFETY: inside a kernel, as the caller.
-        unsafe { self.game.look_up::<I>(view) };
+    pub(crate) fn look_up<I: Isa>(&mut self, isa: I, view: &View<'_>) {
+        self.game.look_up(isa, view);
     }
 
-    /// Evaluates the moves of the present state.
-    ///
-    /// # Safety
-    /// Inside a kernel only.
+    /// Makes a move: evaluates all of them, learns from the best one, and goes on to the next state.
     #[inline(always)]
-    pub(crate) unsafe fn evaluate<I: Isa>(&mut self, view: &View<'_>, rules: &Rules) {
-        // SAFETY: inside a kernel, as the caller.
-        unsafe { self.game.evaluate::<I>(view, rules) };
+    pub(crate) fn turn<I: Isa>(&mut self, isa: I, settings: &Settings, learner: &Learner<'_>) {
+        self.game.evaluate(isa, &learner.view, &settings.rules);
+        let (best, made) = self.decide(isa, settings, &learner.view);
+        let reached = reached(&self.game, self.values, self.earned, best, made);
+        settings.target.step(isa, &mut self.trace, learner, reached);
+        learner.prefetch(reached.features);
+        self.earned = self.game.reward(made);
+        self.game.advance(&settings.rules, made);
     }
 
-    /// Compares the evaluated moves by what they are worth on the downgraded board, if it is one to downgrade.
-    pub(crate) fn downgrade(&mut self, level: Level, view: &View<'_>, downgrade: Downgrade) {
-        if let Some(returns) = downgraded_play::returns(level, view, self.game.state, downgrade) {
-            self.game.compare_by(returns);
+    /// The best of the evaluated moves and the one to make.
+    #[inline(always)]
+    fn decide<I: Isa>(&mut self, isa: I, settings: &Settings, view: &View<'_>) -> (usize, usize) {
+        let mut returns = self.game.returns();
+        if let Some(downgrade) = settings.downgrade
+            && let Some(downgraded) = downgrade.returns(isa, view, self.game.state)
+        {
+            returns = downgraded;
         }
-    }
-
-    /// Decides whether the move to make is another one than the best.
-    pub(crate) fn explore(&mut self, policy: &EpsilonGreedy) {
-        let (legal, returns) = self.game.worth();
-        if let Some(a) = policy.choose(legal, &returns, &mut self.game.rng) {
-            self.game.explore(a);
+        let best = self.game.best_by(&returns);
+        if settings.policy == EpsilonGreedy::GREEDY {
+            return (best, best);
         }
-    }
-
-    /// Learns from the best of the evaluated moves.
-    ///
-    /// # Safety
-    /// Inside a kernel only, after [`Self::evaluate`].
-    #[inline(always)]
-    pub(crate) unsafe fn learn<I: Isa, T: Target, S: StepSize>(
-        &mut self,
-        target: &T,
-        learner: &Learner<'_, S>,
-    ) {
-        self.game.decide();
-        let reached = self.game.choose();
-        // SAFETY: inside a kernel, as the caller.
-        unsafe {
-            target.step::<I, S>(&mut self.trace, learner, reached);
-            learner.prefetch(reached.features);
-        }
-    }
-
-    /// Makes the best of the evaluated moves.
-    #[inline(always)]
-    pub(crate) fn advance(&mut self, rules: &Rules) {
-        self.game.advance(rules);
+        let made = settings.policy.choose(self.game.legal(), &returns, &mut self.game.rng);
+        (best, made.map_or(best, |a| a as usize & 3))
     }
 
     /// Whether the episode has just ended: with its game, or where the starts say.
@@ -133,32 +114,46 @@ impl<const N: usize> Actor<N> {
     }
 
     /// Ends the episode and starts the next one; what has ended is given only if it was a whole game.
-    ///
-    /// # Safety
-    /// Inside a kernel only.
     #[inline(always)]
-    pub(crate) unsafe fn finish<I: Isa, T: Target, S: StepSize>(
+    pub(crate) fn finish<I: Isa>(
         &mut self,
-        rules: &Rules,
-        seed: u64,
-        target: &T,
-        learner: &Learner<'_, S>,
+        isa: I,
+        settings: &Settings,
+        learner: &Learner<'_>,
         starts: &Starts<N>,
         numbers: &mut impl Numbers,
     ) -> Option<Finished> {
         let over = self.game.is_over();
-        // SAFETY: inside a kernel, as the caller.
-        unsafe {
+        let last = match (over, self.values) {
             // In the middle of a game the last afterstate keeps its value: it is what the others learn from.
-            let last = match over {
-                true => self.game.last_target(),
-                false => learner.view.value::<I>(self.trace.board(0)),
-            };
-            target.finish::<I, S>(&mut self.trace, learner, last);
-        }
+            (false, _) => learner.view.value(isa, self.trace.board(0)),
+            // Nothing follows the last afterstate, but the last state or action still earned its reward.
+            (true, Values::Afterstates) => 0.0,
+            (true, _) => self.earned as f32,
+        };
+        settings.target.finish(isa, &mut self.trace, learner, last);
         let finished = (self.memory.fresh && over).then(|| self.game.finished());
-        self.begin(rules, seed, starts, numbers.next());
+        self.begin(&settings.rules, settings.seed, starts, numbers.next());
         finished
+    }
+}
+
+/// What a move reaches, when the last one earned so much.
+#[inline(always)]
+fn reached<const N: usize>(
+    game: &GreedyGame<N>,
+    values: Values,
+    earned: u32,
+    best: usize,
+    made: usize,
+) -> Reached<'_> {
+    let (features, value) = (game.features(made), game.value(best));
+    if values == Values::Afterstates {
+        let (reward, earned) = (game.reward(best) as f32, game.reward(made) as f32);
+        Reached { board: game.afterstate(made).board().bytes(), features, reward, value, earned }
+    } else {
+        let earned = earned as f32;
+        Reached { board: game.state.board().bytes(), features, reward: earned, value, earned }
     }
 }
 
@@ -188,7 +183,8 @@ pub struct ActorState {
 }
 
 impl<const N: usize> Actor<N> {
-    pub(crate) fn state(&self, values: Values) -> ActorState {
+    pub(crate) fn state(&self) -> ActorState {
+        let values = self.values;
         let (entries, trace_len) = self.trace.entries();
         let has_actions = values == Values::Actions;
         let actions = entries.iter().filter(|_| has_actions).map(|(_, set, _)| (set % values.sets()) as u8);
@@ -203,14 +199,14 @@ impl<const N: usize> Actor<N> {
             actions: actions.collect(),
             trace: entries.iter().map(|&(board, _, number)| (board, number.to_bits())).collect(),
             trace_len,
-            earned: self.game.earned(),
+            earned: self.earned,
         }
     }
 
     /// Takes up an actor where it was; `None` when the state makes no sense.
-    pub(crate) fn restore<T: Target>(
+    pub(crate) fn restore(
         network: &Network,
-        target: T,
+        target: TargetSpec,
         starts: &Starts<N>,
         state: &ActorState,
     ) -> Option<Self> {
@@ -241,9 +237,9 @@ impl<const N: usize> Actor<N> {
         let present = state.playing.then_some(position);
         let memory = starts.restore_memory(&state.start, present, state.moves)?;
         let rng = state.rng.clone();
-        let mut game = GreedyGame::from_parts(network, state.game, rng, position, state.score, state.moves);
-        game.set_earned(state.earned);
+        let game = GreedyGame::from_parts(network, state.game, rng, position, state.score, state.moves);
         let trace = Trace::restore(target.horizon(), network, &entries, state.trace_len);
-        Some(Actor { game, trace, memory, playing: state.playing })
+        let (values, earned) = (network.spec().values, state.earned);
+        Some(Actor { game, trace, memory, values, earned, playing: state.playing })
     }
 }

@@ -1,12 +1,11 @@
 //! How a network learns from self-play: Algorithm 1 of jaskowski-2016, taken apart.
 //!
-//! A [`Target`](target::Target) says which afterstates are moved towards what, and when; a
-//! [`StepSize`](step_size::StepSize) says how far each weight goes; a [`StartSpec`] says where episodes begin, and
+//! A target ([`TargetSpec`]) says which afterstates are moved towards what, and when; a
+//! step size ([`StepSizeSpec`]) says how far each weight goes; a [`StartSpec`] says where episodes begin, and
 //! [`EpsilonGreedy`] which moves are made; the [`Trainer`] lets games play and learn in parallel. Any target goes
 //! with any step size.
 
 mod actor;
-mod downgraded_play;
 mod epsilon_greedy;
 mod learner;
 mod private_hot;
@@ -18,7 +17,6 @@ mod trainer;
 
 pub use actor::ActorState;
 pub use epsilon_greedy::EpsilonGreedy;
-pub use learner::Learner;
 pub use start::StartSpec;
 pub use step_size::StepSizeSpec;
 pub use target::TargetSpec;

@@ -10,20 +10,15 @@
 //! differ, and a hot weight costs no more than a cold one. E and A of temporal coherence are merged
 //! like the weights.
 
-use std::{
-    cell::UnsafeCell,
-    sync::atomic::{
+use std::sync::{
+    Mutex, MutexGuard, TryLockError,
+    atomic::{
         AtomicU32, AtomicU64,
         Ordering::{Acquire, Relaxed, Release},
     },
 };
 
-use afterstate_network::{Lookup, Network};
-
-use crate::step_size::{pack, unpack};
-
-/// Weights that are merged together: a cache line.
-const BLOCK: usize = 16;
+use afterstate_network::{BLOCK, Isa, Kernel, Level, Network, PrivateLookups, dispatch, pack, unpack};
 
 /// A thread of n goes through its weights once in this many moves, over n².
 const MOVES_BETWEEN_MERGES: u64 = 80_000;
@@ -31,7 +26,7 @@ const MOVES_BETWEEN_MERGES: u64 = 80_000;
 /// The slices in which a thread goes through its weights.
 const SLICES: u64 = 8;
 
-/// The weights of a block.
+/// The weights of a block, which are merged together: a cache line.
 type Weights = [f32; BLOCK];
 
 /// E and A of a block's weights, one after the other.
@@ -42,24 +37,19 @@ pub(crate) struct Master<'a> {
     network: &'a Network,
     weights: &'a [AtomicU32],
     sums: Option<&'a [AtomicU64]>,
-    /// For each block, twice the number of its changes; odd while a thread holds it.
+    /// The number of changes of each block.
     versions: Vec<AtomicU32>,
-    blocks: Vec<UnsafeCell<Weights>>,
-    /// Empty without temporal coherence.
-    sum_blocks: Vec<UnsafeCell<Sums>>,
+    blocks: Vec<Mutex<Weights>>,
+    /// Empty without temporal coherence; locked while the block is.
+    sum_blocks: Vec<Mutex<Sums>>,
 }
 
-// SAFETY: the blocks are only touched by the thread that holds them, see `Copy::merge`, or through an
-// exclusive reference.
-unsafe impl Sync for Master<'_> {}
-
-/// A thread's copy.
-pub(crate) struct Copy<'a, 'b> {
+/// A thread's own copy of them.
+pub(crate) struct HotCopy<'a, 'b> {
     master: &'b Master<'a>,
-    /// Where its area begins in each set of tables. No other thread touches it.
-    area: usize,
-    /// The lookups that find it.
-    pub(crate) lookups: Vec<Lookup>,
+    level: Level,
+    /// The lookups that find its area, which no other thread touches.
+    pub(crate) lookups: PrivateLookups,
     /// What the thread and the master last agreed on.
     agreed: Vec<Weights>,
     agreed_sums: Vec<Sums>,
@@ -89,30 +79,30 @@ impl<'a> Master<'a> {
             weights,
             sums,
             versions: (0..len).map(|_| AtomicU32::new(0)).collect(),
-            blocks: blocks.into_iter().map(UnsafeCell::new).collect(),
-            sum_blocks: sum_blocks.into_iter().map(UnsafeCell::new).collect(),
+            blocks: blocks.into_iter().map(Mutex::new).collect(),
+            sum_blocks: sum_blocks.into_iter().map(Mutex::new).collect(),
         }
     }
 
     /// Gives the weights back to the network.
-    pub(crate) fn store(mut self) {
+    pub(crate) fn store(&self) {
         for (place, position) in positions(self.network) {
             let (block, i) = (place / BLOCK, place % BLOCK);
-            self.weights[position].store(self.blocks[block].get_mut()[i].to_bits(), Relaxed);
+            self.weights[position].store(locked(&self.blocks[block])[i].to_bits(), Relaxed);
             if let Some(sums) = self.sums {
-                let block = self.sum_blocks[block].get_mut();
-                sums[position].store(pack(block[2 * i], block[2 * i + 1]), Relaxed);
+                let block = locked(&self.sum_blocks[block]);
+                sums[position].store(pack((block[2 * i], block[2 * i + 1])), Relaxed);
             }
         }
     }
 
     /// The copy of one of `threads` threads; `None` when the network has no place for it.
-    pub(crate) fn copy(&self, thread: usize, threads: usize) -> Option<Copy<'a, '_>> {
-        let (area, lookups) = self.network.private_lookups(thread)?;
+    pub(crate) fn copy(&self, level: Level, thread: usize, threads: usize) -> Option<HotCopy<'a, '_>> {
+        let lookups = self.network.private_lookups(thread)?;
         let len = self.blocks.len();
-        let mut copy = Copy {
+        let mut copy = HotCopy {
             master: self,
-            area,
+            level,
             lookups,
             agreed: vec![[0.0; BLOCK]; len],
             agreed_sums: vec![[0.0; 2 * BLOCK]; self.sum_blocks.len()],
@@ -127,32 +117,29 @@ impl<'a> Master<'a> {
     }
 }
 
-impl Copy<'_, '_> {
+impl HotCopy<'_, '_> {
     /// Merges the next slice of the weights with the master.
     pub(crate) fn merge_slice(&mut self) {
         let len = self.agreed.len() as u64;
         let bound = |slice: u64| (len * slice / SLICES) as usize;
-        for block in bound(self.next_slice)..bound(self.next_slice + 1) {
-            self.merge(block, false);
-        }
+        let blocks = bound(self.next_slice)..bound(self.next_slice + 1);
         self.next_slice = (self.next_slice + 1) % SLICES;
+        dispatch(self.level, MergeChanged { copy: self, blocks });
     }
 
     /// Merges all weights with the master.
     pub(crate) fn merge_all(&mut self) {
         for block in 0..self.agreed.len() {
-            while !self.merge(block, true) {
-                std::hint::spin_loop();
-            }
+            self.merge(block, locked(&self.master.blocks[block]), true);
         }
     }
 
-    /// The place of a block's first weight in the thread's area.
+    /// The index of a block's first weight in the thread's area.
     #[inline(always)]
     fn first(&self, block: usize) -> usize {
         let network = self.master.network;
         let per_set = network.layout().private_len() as usize / BLOCK;
-        self.area + block / per_set * network.set_len() + block % per_set * BLOCK
+        self.lookups.area() + block / per_set * network.set_len() + block % per_set * BLOCK
     }
 
     /// Sets the area to zeros, as `agreed` is.
@@ -164,36 +151,61 @@ impl Copy<'_, '_> {
         }
     }
 
-    /// Merges a block with the master; `false` when another thread holds it just now. Unless `always`,
-    /// only a block whose weights have changed: E and A hardly ever change alone, and then can wait.
-    #[inline(always)]
-    fn merge(&mut self, block: usize, always: bool) -> bool {
-        let master = self.master;
-        let first = self.first(block);
-        let weights: *mut Weights = master.weights[first..][..BLOCK].as_ptr().cast_mut().cast();
-        // SAFETY: sixteen atomics of f32 bits, aligned to them, that only this thread touches.
-        let mine = unsafe { &mut *weights };
-        let changed = always || mine.map(f32::to_bits) != self.agreed[block].map(f32::to_bits);
-        let version = master.versions[block].load(Acquire);
-        if !changed && version == self.versions[block] {
-            return true;
-        }
-        let free = version & !1;
-        if master.versions[block].compare_exchange(free, free | 1, Acquire, Relaxed).is_err() {
-            return false;
-        }
-        // SAFETY: the version is odd, so this thread alone holds the block.
-        merge_into(unsafe { &mut *master.blocks[block].get() }, mine, &mut self.agreed[block]);
+    /// Merges a block with the master's, which is locked: what has `changed` here is added, and the result taken over.
+    fn merge(&mut self, block: usize, mut master_weights: MutexGuard<'_, Weights>, changed: bool) {
+        let (master, first) = (self.master, self.first(block));
+        let mine = &master.weights[first..][..BLOCK];
+        let mut weights: Weights = std::array::from_fn(|i| f32::from_bits(mine[i].load(Relaxed)));
+        merge_into(&mut master_weights, &mut weights, &mut self.agreed[block]);
+        mine.iter().zip(weights).for_each(|(mine, weight)| mine.store(weight.to_bits(), Relaxed));
         if let Some(sums) = master.sums {
-            let sums: *mut Sums = sums[first..][..BLOCK].as_ptr().cast_mut().cast();
-            // SAFETY: sixteen words of two f32 each, that only this thread touches; and as above.
-            let (mine, theirs) = unsafe { (&mut *sums, &mut *master.sum_blocks[block].get()) };
-            merge_into(theirs, mine, &mut self.agreed_sums[block]);
+            let mine = &sums[first..][..BLOCK];
+            let mut sums = [0.0; 2 * BLOCK];
+            for (pair, mine) in sums.chunks_exact_mut(2).zip(mine) {
+                (pair[0], pair[1]) = unpack(mine.load(Relaxed));
+            }
+            merge_into(&mut locked(&master.sum_blocks[block]), &mut sums, &mut self.agreed_sums[block]);
+            for (pair, mine) in sums.chunks_exact(2).zip(mine) {
+                mine.store(pack((pair[0], pair[1])), Relaxed);
+            }
         }
-        self.versions[block] = if changed { free.wrapping_add(2) } else { free };
-        master.versions[block].store(self.versions[block], Release);
-        true
+        let version = master.versions[block].load(Relaxed).wrapping_add(u32::from(changed));
+        master.versions[block].store(version, Release);
+        self.versions[block] = version;
     }
+}
+
+/// Merges those of some blocks that have changed, here or in the master, and that no other thread has locked: these have
+/// another turn. E and A hardly ever change alone, and then can wait.
+struct MergeChanged<'a, 'b, 'c> {
+    copy: &'a mut HotCopy<'b, 'c>,
+    blocks: std::ops::Range<usize>,
+}
+
+impl Kernel for MergeChanged<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let MergeChanged { copy, blocks } = self;
+        let master = copy.master;
+        for block in blocks {
+            let mine = &master.weights[copy.first(block)..];
+            let changed = isa.differ(mine, &copy.agreed[block]);
+            if changed || master.versions[block].load(Acquire) != copy.versions[block] {
+                match master.blocks[block].try_lock() {
+                    Ok(locked) => copy.merge(block, locked, changed),
+                    Err(TryLockError::Poisoned(locked)) => copy.merge(block, locked.into_inner(), changed),
+                    Err(TryLockError::WouldBlock) => {}
+                }
+            }
+        }
+    }
+}
+
+/// A panic elsewhere leaves numbers that are as good as any.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// The weights of small tiles in all sets of tables: their places in the master, and among all weights.

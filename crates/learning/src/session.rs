@@ -11,12 +11,12 @@ use std::{
 use afterstate_network::{Finished, Isa, Kernel, Level, Network, dispatch};
 
 use crate::{
-    Budget, EpsilonGreedy, Learner, Parallel, Progress, Settings, TargetSpec, TrainerError,
+    Budget, Parallel, Progress, Settings, TargetSpec, TrainerError,
     actor::{Actor, Numbers},
-    private_hot::{Copy, Master},
+    learner::Learner,
+    private_hot::{HotCopy, Master},
     start::{Starts, StartsState},
-    step_size::{Current, Numbers as WeightNumbers, StepSize, StepSizes},
-    target::Target,
+    step_size::{Numbers as WeightNumbers, StepSizes},
     trainer::ThreadState,
 };
 
@@ -100,7 +100,7 @@ pub(crate) struct News {
     pub(crate) finished: Vec<Finished>,
 }
 
-/// A trainer's threads, with the types of board, target and step size hidden.
+/// A trainer's threads, with the side of the board hidden.
 pub(crate) trait Session {
     fn start(&mut self, settings: &Settings, next_game: &AtomicU64);
     fn run(&mut self, shared: &Shared<'_>, report: &mut dyn FnMut(News));
@@ -110,7 +110,7 @@ pub(crate) trait Session {
     fn reset(&mut self);
 }
 
-/// Resolves the settings to types, once.
+/// Resolves the side of the board to a type, once.
 pub(crate) fn session<'a>(
     network: &'a Network,
     settings: &Settings,
@@ -126,29 +126,17 @@ fn with_side<'a, const N: usize>(
     network: &'a Network,
     settings: &Settings,
 ) -> Result<Box<dyn Session + 'a>, TrainerError> {
-    match settings.target {
-        TargetSpec::TdLambda(target) => with_target::<N, _>(network, settings, target),
-        TargetSpec::DelayedTdLambda(target) => with_target::<N, _>(network, settings, target),
-        TargetSpec::NStep(target) => with_target::<N, _>(network, settings, target),
-        TargetSpec::Backward(target) => with_target::<N, _>(network, settings, target),
-    }
-}
-
-fn with_target<'a, const N: usize, T: Target + 'a>(
-    network: &'a Network,
-    settings: &Settings,
-    target: T,
-) -> Result<Box<dyn Session + 'a>, TrainerError> {
     let step_sizes = StepSizes::new(settings.step_size, network.weights().len() as u64)?;
     let starts = Starts::new(settings.start, &network.spec().stages, &settings.positions);
     let starts = starts.ok_or(TrainerError::Positions)?;
-    Ok(Box::new(Typed::<N, T> { network, target, step_sizes, starts, threads: vec![] }))
+    let target = settings.target;
+    Ok(Box::new(Sided::<N> { network, target, step_sizes, starts, threads: vec![] }))
 }
 
-/// A session with its types.
-struct Typed<'a, const N: usize, T> {
+/// A session on boards of one side.
+struct Sided<'a, const N: usize> {
     network: &'a Network,
-    target: T,
+    target: TargetSpec,
     step_sizes: StepSizes,
     starts: Starts<N>,
     threads: Vec<Thread<N>>,
@@ -160,7 +148,7 @@ struct Thread<const N: usize> {
     actors: Vec<Actor<N>>,
 }
 
-impl<const N: usize, T: Target> Session for Typed<'_, N, T> {
+impl<const N: usize> Session for Sided<'_, N> {
     fn start(&mut self, settings: &Settings, next_game: &AtomicU64) {
         let mut numbers = Numbered::new(next_game, settings.budget);
         let rules = &settings.rules;
@@ -179,11 +167,11 @@ impl<const N: usize, T: Target> Session for Typed<'_, N, T> {
         let master = private.then(|| Master::new(self.network, self.step_sizes.sums()));
         std::thread::scope(|scope| {
             for (i, thread) in self.threads.iter_mut().enumerate() {
-                let (sender, target, step_sizes) = (sender.clone(), self.target, &self.step_sizes);
+                let (sender, step_sizes) = (sender.clone(), &self.step_sizes);
                 let (master, starts) = (&master, &self.starts);
                 scope.spawn(move || {
-                    let copy = master.as_ref().and_then(|master| master.copy(i, threads));
-                    thread.run(shared, target, step_sizes, starts, copy, &sender);
+                    let copy = master.as_ref().and_then(|master| master.copy(shared.level, i, threads));
+                    thread.run(shared, step_sizes, starts, copy, &sender);
                 });
             }
             drop(sender);
@@ -201,8 +189,7 @@ impl<const N: usize, T: Target> Session for Typed<'_, N, T> {
     }
 
     fn states(&self) -> (StartsState, Vec<ThreadState>) {
-        let values = self.network.spec().values;
-        let actors = |thread: &Thread<N>| thread.actors.iter().map(|actor| actor.state(values)).collect();
+        let actors = |thread: &Thread<N>| thread.actors.iter().map(Actor::state).collect();
         let states = self.threads.iter().map(|thread| ThreadState { actors: actors(thread) }).collect();
         (self.starts.state(), states)
     }
@@ -232,52 +219,48 @@ impl<const N: usize, T: Target> Session for Typed<'_, N, T> {
 
 impl<const N: usize> Thread<N> {
     /// Plays and learns, chunk by chunk, until it is time to halt.
-    fn run<T: Target>(
+    fn run(
         &mut self,
         shared: &Shared<'_>,
-        target: T,
         step_sizes: &StepSizes,
         starts: &Starts<N>,
-        mut copy: Option<Copy<'_, '_>>,
+        mut copy: Option<HotCopy<'_, '_>>,
         sender: &Sender<News>,
     ) {
         while let Some((actions, share)) = shared.next_chunk() {
-            let (task, copy) = (Task { shared, target, starts, actions, share }, &mut copy);
-            let news = match step_sizes.at(&shared.settings.step_size, share) {
-                Current::Fixed(fixed) => self.chunk(task, fixed, copy),
-                Current::TemporalCoherence(coherence) => self.chunk(task, coherence, copy),
-                Current::Autostep(autostep) => self.chunk(task, autostep, copy),
+            let learner = Learner {
+                view: shared.network.training_view(),
+                step_size: step_sizes.at(&shared.settings.step_size, share),
+                rate: shared.rate(share),
+                frozen: shared.settings.start.frozen(shared.network.spec()),
             };
+            let news = self.chunk(shared, learner, starts, actions, &mut copy);
             let idle = news.actions == 0;
             if sender.send(news).is_err() || idle {
                 break;
             }
         }
-        copy.iter_mut().for_each(Copy::merge_all);
+        copy.iter_mut().for_each(HotCopy::merge_all);
     }
 
-    /// Makes the moves of a task, and merges the thread's own weights at their intervals.
-    fn chunk<T: Target, S: StepSize>(
+    /// Makes so many moves, and merges the thread's own weights at their intervals.
+    fn chunk(
         &mut self,
-        task: Task<'_, N, T>,
-        step_size: &S,
-        copy: &mut Option<Copy<'_, '_>>,
+        shared: &Shared<'_>,
+        learner: Learner<'_>,
+        starts: &Starts<N>,
+        actions: u64,
+        copy: &mut Option<HotCopy<'_, '_>>,
     ) -> News {
-        let Task { shared, target, starts, actions, share } = task;
-        let frozen = shared.settings.start.frozen(shared.network.spec());
         let mut news = News::default();
         while news.actions < actions {
-            let view = shared.network.training_view();
-            let view = copy.as_ref().map_or(view, |copy| view.with_lookups(&copy.lookups));
-            let interval = copy.as_ref().map_or(actions, |copy| copy.interval);
-            let learner = Learner { view, step_size, rate: shared.rate(share), frozen };
             let before = news.actions;
-            let until = actions.min(before + interval);
-            dispatch(
-                shared.level,
-                Chunk { thread: self, shared, target, learner: &learner, starts, until, news: &mut news },
-            );
-            copy.iter_mut().for_each(Copy::merge_slice);
+            let interval = copy.as_ref().map_or(actions, |copy| copy.interval);
+            let view = copy.as_ref().map_or(learner.view, |copy| learner.view.with_private(&copy.lookups));
+            let learner = &Learner { view, ..learner };
+            let (thread, news_of, until) = (&mut *self, &mut news, actions.min(before + interval));
+            dispatch(shared.level, Chunk { thread, shared, learner, starts, until, news: news_of });
+            copy.iter_mut().for_each(HotCopy::merge_slice);
             if news.actions == before {
                 break;
             }
@@ -286,40 +269,28 @@ impl<const N: usize> Thread<N> {
     }
 }
 
-/// Moves to make, at a share of the budget.
-struct Task<'a, const N: usize, T> {
-    shared: &'a Shared<'a>,
-    target: T,
-    starts: &'a Starts<N>,
-    actions: u64,
-    share: f64,
-}
-
 /// The hot loop of training: so many moves, by the thread's games in turn.
-struct Chunk<'a, const N: usize, T, S> {
+struct Chunk<'a, const N: usize> {
     thread: &'a mut Thread<N>,
     shared: &'a Shared<'a>,
-    target: T,
-    learner: &'a Learner<'a, S>,
+    learner: &'a Learner<'a>,
     starts: &'a Starts<N>,
     /// The number of moves to be reached.
     until: u64,
     news: &'a mut News,
 }
 
-impl<const N: usize, T: Target, S: StepSize> Kernel for Chunk<'_, N, T, S> {
+impl<const N: usize> Kernel for Chunk<'_, N> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<I: Isa>(self) {
-        let Chunk { thread, shared, target, learner, starts, until, news } = self;
+    fn run<I: Isa>(self, isa: I) {
+        let Chunk { thread, shared, learner, starts, until, news } = self;
         let settings = shared.settings;
-        let explores = settings.policy != EpsilonGreedy::GREEDY;
         let mut numbers = Numbered::new(shared.next_game, settings.budget);
-        // The weights of a game's next moves are asked for as soon as its state is known, and needed when its
+        // The weights of a game's next moves are prefetched as soon as its state is known, and needed when its
         // turn comes again: they are under way while the other games have theirs.
-        // SAFETY: inside a kernel.
-        thread.actors.iter_mut().for_each(|game| unsafe { game.look_up::<I>(&learner.view) });
+        thread.actors.iter_mut().for_each(|game| game.look_up(isa, &learner.view));
         while news.actions < until {
             let playing = thread.actors.iter().filter(|actor| actor.playing).count();
             let round = playing.min((until - news.actions) as usize);
@@ -327,35 +298,15 @@ impl<const N: usize, T: Target, S: StepSize> Kernel for Chunk<'_, N, T, S> {
                 break;
             }
             for game in &mut thread.actors[..round] {
-                // SAFETY: inside a kernel.
-                unsafe {
-                    game.evaluate::<I>(&learner.view, &settings.rules);
-                    if let Some(downgrade) = settings.downgrade {
-                        game.downgrade(I::LEVEL, &learner.view, downgrade);
-                    }
-                    if explores {
-                        game.explore(&settings.policy);
-                    }
-                    game.learn::<I, T, S>(&target, learner);
-                    game.advance(&settings.rules);
-                    if starts.watches() {
-                        game.watch(starts);
-                    }
-                    if game.is_over(starts) {
-                        news.episodes += 1;
-                        let rules = &settings.rules;
-                        let finished = game.finish::<I, T, S>(
-                            rules,
-                            settings.seed,
-                            &target,
-                            learner,
-                            starts,
-                            &mut numbers,
-                        );
-                        news.finished.extend(finished);
-                    }
-                    game.look_up::<I>(&learner.view);
+                game.turn(isa, settings, learner);
+                if starts.watches() {
+                    game.watch(starts);
                 }
+                if game.is_over(starts) {
+                    news.episodes += 1;
+                    news.finished.extend(game.finish(isa, settings, learner, starts, &mut numbers));
+                }
+                game.look_up(isa, &learner.view);
             }
             news.actions += round as u64;
             // Games that have no successor go to the end.

@@ -56,7 +56,9 @@ pub struct Settings {
     pub target: TargetSpec,
     /// Which moves are made.
     pub policy: EpsilonGreedy,
-    /// The boards whose best move is that of the downgraded board; for networks of afterstates.
+    /// Learning from downgraded play, which is ours: the boards whose best move is that of the downgraded board (guei-2021,
+    /// IV.C.3), while the values that are learned are those of the boards as they are. For networks of afterstates; see
+    /// `docs/techniques/tile_downgrading.md`.
     pub downgrade: Option<Downgrade>,
     /// How far a weight goes.
     pub step_size: StepSizeSpec,

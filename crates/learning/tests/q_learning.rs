@@ -267,17 +267,13 @@ fn score(network: &Network, game: u64) -> u64 {
     impl Kernel for Play<'_> {
         type Output = u64;
         #[inline(always)]
-        unsafe fn run<I: Isa>(self) -> u64 {
+        fn run<I: Isa>(self, isa: I) -> u64 {
             let (rules, view) = (Default::default(), self.0.view());
             let mut game = GreedyGame::<3>::new(self.0, &rules, 3, self.1);
             while !game.is_over() {
-                // SAFETY: inside a kernel.
-                unsafe {
-                    game.look_up::<I>(&view);
-                    game.evaluate::<I>(&view, &rules);
-                }
-                game.decide();
-                game.advance(&rules);
+                game.look_up(isa, &view);
+                game.evaluate(isa, &view, &rules);
+                game.advance(&rules, game.best());
             }
             game.score
         }

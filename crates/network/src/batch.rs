@@ -5,7 +5,7 @@
 
 use afterstate_game::Afterstate;
 
-use crate::{Encoding, Features, Isa, Positions, View};
+use crate::{Isa, Positions, View};
 
 /// The most lookups whose weights are under way. Their positions are 8 KB, and the lines of more weights would not stay
 /// in a first-level cache.
@@ -18,37 +18,11 @@ pub struct Batch {
 }
 
 impl View<'_> {
-    /// Adds the value of each afterstate to the number at its place: the same bits as by [`Self::value`].
-    ///
-    /// # Safety
-    /// The instruction set must be there (see [`Kernel`](crate::Kernel)).
+    /// Adds the value of each afterstate to the number at its index: the same bits as by [`Self::value`].
     #[inline(always)]
-    pub unsafe fn add_values<I: Isa, const N: usize>(
+    pub fn add_values<I: Isa, const N: usize>(
         &self,
-        batch: &mut Batch,
-        afterstates: &[Afterstate<N>],
-        sums: &mut [f32],
-    ) {
-        // SAFETY: as the caller.
-        unsafe {
-            if self.lookups.len() == 2 && self.encoding == Encoding::Nibbles && self.is_large {
-                // The most frequent kind of network, 4x6, has a loop of its own, without branches.
-                let mut view = self.with_lookups(&self.lookups[..2]);
-                (view.encoding, view.is_large) = (Encoding::Nibbles, true);
-                view.add_batches::<I, N>(batch, afterstates, sums);
-            } else {
-                self.add_batches::<I, N>(batch, afterstates, sums);
-            }
-        }
-    }
-
-    /// Does that for as many afterstates at a time as there is room for.
-    ///
-    /// # Safety
-    /// As for [`Self::add_values`].
-    #[inline(always)]
-    unsafe fn add_batches<I: Isa, const N: usize>(
-        &self,
+        isa: I,
         batch: &mut Batch,
         afterstates: &[Afterstate<N>],
         sums: &mut [f32],
@@ -60,14 +34,14 @@ impl View<'_> {
         }
         for (afterstates, sums) in afterstates.chunks(size).zip(sums.chunks_mut(size)) {
             for (afterstate, positions) in afterstates.iter().zip(batch.positions.chunks_exact_mut(lookups)) {
-                // SAFETY: as the caller.
-                unsafe { self.look_up::<I>(&afterstate.board().bytes(), positions) };
+                let board = afterstate.board().bytes();
+                self.look_up_in(isa, self.set_of(&board), &board, positions);
             }
-            let places = batch.positions.chunks_exact(lookups);
-            for ((afterstate, sum), positions) in afterstates.iter().zip(sums).zip(places) {
+            let found = batch.positions.chunks_exact(lookups);
+            for ((afterstate, sum), positions) in afterstates.iter().zip(sums).zip(found) {
                 let set = self.set_of(&afterstate.board().bytes());
-                // SAFETY: as the caller; the positions are this view's.
-                *sum += unsafe { self.sum::<I>(Features { set, positions }) };
+                // SAFETY: just looked up by this view.
+                *sum += unsafe { self.sum_in(isa, set, positions) };
             }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use afterstate_game::Afterstate;
-//! use afterstate_network::{Features, Found, Network, NetworkSpec, Tuples};
+//! use afterstate_network::{Network, NetworkSpec, Tuples};
 //!
 //! let spec = NetworkSpec { tuples: Tuples::named("2x4")?, ..NetworkSpec::default() };
 //! assert_eq!((spec.weights(), spec.active_features()), (2 * 65_536, 16));
@@ -13,6 +13,7 @@
 //! ```
 
 mod batch;
+mod features;
 pub mod file;
 mod greedy;
 mod halved;
@@ -26,17 +27,20 @@ mod stages;
 mod tuples;
 mod values;
 mod vertical_split;
+mod view;
 mod weight_promotion;
 
 pub use batch::Batch;
-pub use greedy::{Finished, GreedyGame, Reached};
+pub use features::{FeatureSlots, Features};
+pub use greedy::{Finished, GreedyGame};
 pub use layout::Layout;
 pub use lookup::{LANES, Lookup, Positions};
 pub use memory::{Mapped, MemoryError, available_memory};
-pub use network::{Features, Found, Network, NetworkError, View, Weights};
-pub use simd::{Encoding, Isa, Kernel, Level, dispatch, prefetch};
+pub use network::{Network, NetworkError, Weights};
+pub use simd::{BLOCK, Encoding, Isa, Kernel, Lanes, Level, Rule, dispatch, pack, prefetch, unpack};
 pub use spec::{NetworkSpec, SpecError, TableId};
 pub use stages::{Stages, StagesError, carried};
 pub use tuples::{Tuple, TupleError, Tuples};
 pub use values::{Values, ValuesError};
 pub use vertical_split::{RangesError, ValueRange, ValueRanges};
+pub use view::{PrivateLookups, View};

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use crate::{Isa, Kernel, Level, Lookup, Positions, View, simd::dispatch_unchecked};
+use crate::{Isa, Kernel, Lookup, Positions, View};
 
 /// What becomes of a weight that is promoted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,67 +19,48 @@ pub(crate) enum Promotion {
 /// What the weights of a sum are found by.
 pub(crate) enum Source<'a> {
     /// A board; the positions are kept if there is room for them.
-    Board(&'a [u8; 16], &'a mut [Positions]),
-    /// Their positions, lookup by lookup.
+    Board(&'a [u8; 16], Option<&'a mut [Positions]>),
+    /// Their positions, lookup by lookup, which must be the view's.
     Positions(&'a [Positions]),
 }
 
-/// The sum of a set's weights, promoted ones among them, without the initial value.
-///
-/// # Safety
-/// The processor must have this instruction set, the set must have a stage before it, and positions must be the
-/// view's.
-#[inline(never)]
-pub(crate) unsafe fn sum(
-    level: Level,
-    view: &View<'_>,
-    promotion: Promotion,
-    set: usize,
-    source: Source<'_>,
-) -> f32 {
-    // SAFETY: as the caller.
-    unsafe { dispatch_unchecked(level, Sum { view, promotion, set, source }) }
-}
-
-struct Sum<'a, 'b> {
-    view: &'a View<'b>,
-    promotion: Promotion,
-    set: usize,
-    source: Source<'a>,
+/// The sum of a set's weights, promoted ones among them, without the initial value. The set must have a stage before it.
+pub(crate) struct Sum<'a, 'b> {
+    pub(crate) view: &'a View<'b>,
+    pub(crate) set: usize,
+    pub(crate) source: Source<'a>,
 }
 
 impl Kernel for Sum<'_, '_> {
     type Output = f32;
 
     #[inline(always)]
-    unsafe fn run<I: Isa>(self) -> f32 {
-        let Sum { view, promotion, set, mut source } = self;
-        let weights = &view.weights[view.start(set)..];
-        let before = &view.weights[view.start(set - view.sets_per_stage)..];
-        // SAFETY: inside a kernel; the lookups are those of the weights.
-        unsafe {
-            let mut sums = I::zero();
-            for (i, lookup) in view.lookups.iter().enumerate() {
-                let positions = match &mut source {
-                    Source::Positions(positions) => positions[i],
-                    Source::Board(board, kept) => {
-                        let positions = I::positions(board, view.encoding, lookup);
-                        kept.get_mut(i).into_iter().for_each(|kept| *kept = positions);
-                        positions
-                    }
-                };
-                let found = I::gather(weights, lookup, &positions, lookup.live_lanes());
-                sums = I::add(sums, found);
-                let zeros = I::zeros(found) & lookup.live_lanes();
-                if zeros != 0 {
-                    if promotion == Promotion::Write {
-                        promote(weights, before, lookup, &positions, zeros);
-                    }
-                    sums = I::add(sums, I::gather(before, lookup, &positions, zeros));
+    fn run<I: Isa>(self, isa: I) -> f32 {
+        let Sum { view, set, mut source } = self;
+        let (weights, before) = (view.weights_of(set), view.weights_of(set - view.sets_per_stage));
+        let mut sums = isa.zero();
+        for (i, lookup) in view.lookups.iter().enumerate() {
+            let positions = match &mut source {
+                Source::Positions(positions) => positions[i],
+                Source::Board(board, kept) => {
+                    let positions = isa.positions(board, view.encoding, lookup);
+                    kept.iter_mut().for_each(|kept| kept[i] = positions);
+                    positions
                 }
+            };
+            // SAFETY: the lookup and the positions are the view's.
+            let gather = |weights, lanes| unsafe { isa.gather(weights, lookup, &positions, lanes) };
+            let found = gather(weights, lookup.live_lanes());
+            sums = isa.add(sums, found);
+            let zeros = isa.zeros(found) & lookup.live_lanes();
+            if zeros != 0 {
+                if view.promotion == Promotion::Write {
+                    promote(weights, before, lookup, &positions, zeros);
+                }
+                sums = isa.add(sums, gather(before, zeros));
             }
-            I::total(sums)
         }
+        isa.total(sums)
     }
 }
 

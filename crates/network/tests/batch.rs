@@ -34,9 +34,8 @@ struct AddValues<'a>(View<'a>, &'a mut Batch, &'a [Afterstate<4>], &'a mut [f32]
 impl Kernel for AddValues<'_> {
     type Output = ();
     #[inline(always)]
-    unsafe fn run<I: Isa>(self) {
-        // SAFETY: inside a kernel.
-        unsafe { self.0.add_values::<I, 4>(self.1, self.2, self.3) }
+    fn run<I: Isa>(self, isa: I) {
+        self.0.add_values(isa, self.1, self.2, self.3);
     }
 }
 

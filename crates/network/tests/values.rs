@@ -5,7 +5,7 @@ mod naive;
 use std::{collections::HashSet, sync::atomic::Ordering::Relaxed};
 
 use afterstate_game::{Afterstate, Symmetry};
-use afterstate_network::{Level, Network, NetworkSpec, Tuples, ValueRanges};
+use afterstate_network::{FeatureSlots, Level, Network, NetworkSpec, Tuples, ValueRanges};
 use naive::boards;
 
 fn check<const N: usize>(spec: NetworkSpec) {
@@ -90,7 +90,9 @@ fn training_promotes_what_it_reads() {
         let board: Afterstate<4> = "e321/0000/0000/0000".parse().unwrap();
         let value = network.value_at(level, board);
         let before = network.table(2).filter(|&weight| weight != 0.0).count();
-        let (positions, found) = network.training_view().positions_at(level, &board.board().bytes());
+        let mut slots = FeatureSlots::new(&network, 1);
+        let found = network.training_view().find_at(level, &board.board().bytes(), &mut slots, 0);
+        let positions = slots.get(0).positions();
         let promoted: Vec<f32> = network.table(2).filter(|&weight| weight != 0.0).collect();
         assert_eq!((before, found, network.value_at(level, board)), (0, value, value), "{level:?}");
         let distinct: HashSet<i32> = positions.iter().flat_map(|p| p.0[..8].to_vec()).collect();
@@ -119,21 +121,25 @@ fn private_areas_give_the_same_values() {
         let spec = spec(4, set, 16);
         let network = Network::new(spec.clone()).expect("a network that fits");
         naive::fill(&network);
-        let (area, lookups) = network.private_lookups(0).expect("c is 16");
+        let lookups = network.private_lookups(0).expect("c is 16");
+        let area = lookups.area();
         for (place, position) in network.layout().private_positions() {
             let bits = network.weights()[position].load(Relaxed);
             network.weights()[area + place].store(bits, Relaxed);
         }
-        let view = network.view().with_lookups(&lookups);
+        let view = network.view().with_private(&lookups);
+        let mut slots = FeatureSlots::new(&network, 3);
         for board in boards::<4>(500) {
-            let (shared, value) = network.view().positions_at(Level::Portable, &board.bytes());
-            let (private, _) = view.positions_at(Level::Portable, &board.bytes());
+            let value = network.view().find_at(Level::Portable, &board.bytes(), &mut slots, 0);
+            view.find_at(Level::Portable, &board.bytes(), &mut slots, 1);
             for level in Level::available() {
-                let found = view.positions_at(level, &board.bytes());
-                assert_eq!((&found.0, found.1), (&private, value), "{set} {level:?} {board}");
+                let found = view.find_at(level, &board.bytes(), &mut slots, 2);
+                let [private, positions] = [1, 2].map(|slot| slots.get(slot).positions());
+                assert_eq!((positions, found), (private, value), "{set} {level:?} {board}");
             }
             if board.max_exponent() < 8 {
-                assert!(shared.iter().zip(&private).all(|(a, b)| a != b), "{set} {board}");
+                let [shared, private] = [0, 1].map(|slot| slots.get(slot).positions());
+                assert!(shared.iter().zip(private).all(|(a, b)| a != b), "{set} {board}");
             }
         }
     }

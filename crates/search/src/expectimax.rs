@@ -17,10 +17,11 @@ use std::{
 };
 
 use afterstate_game::{Afterstate, Move, Rules, Slides, State};
-use afterstate_network::{Isa, Kernel, Level, dispatch};
+use afterstate_network::{Level, View};
 
 use crate::{
-    Advice, Player, ValueFunction,
+    Advice, Player, Visitor,
+    leaves::Leaves,
     node::Node,
     player::for_legal,
     tree::{Conditions, Tree},
@@ -88,9 +89,9 @@ impl Settings {
     }
 }
 
-/// A player by expectimax over a value function.
-pub struct Expectimax<V, const N: usize> {
-    values: V,
+/// A player by expectimax over the values of a network.
+pub struct Expectimax<'a, const N: usize> {
+    leaves: Leaves<'a>,
     rules: Rules,
     settings: Settings,
     level: Level,
@@ -99,11 +100,12 @@ pub struct Expectimax<V, const N: usize> {
     trees: Vec<Tree<N>>,
 }
 
-impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
+impl<'a, const N: usize> Expectimax<'a, N> {
     /// A player that searches with so many threads.
-    pub fn new(values: V, rules: Rules, settings: Settings, threads: usize) -> Self {
+    pub fn new(view: View<'a>, rules: Rules, settings: Settings, threads: usize) -> Self {
         let trees = (0..threads.max(1)).map(|_| Tree::new(settings.table_bits())).collect();
-        Expectimax { values, rules, settings, level: Level::best(), stop: None, trees }
+        let leaves = Leaves { view, visitor: None };
+        Expectimax { leaves, rules, settings, level: Level::best(), stop: None, trees }
     }
 
     /// The same by a given instruction set: the same values.
@@ -117,14 +119,20 @@ impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
         Expectimax { stop: Some(stop), ..self }
     }
 
+    /// The same, but the visitor sees every board that is evaluated.
+    pub fn with_visitor(self, visitor: &'a dyn Visitor) -> Self {
+        Expectimax { leaves: Leaves { visitor: Some(visitor), ..self.leaves }, ..self }
+    }
+
     /// The values of a state's moves, 0 where they are illegal; `None` when the time is over or the search is stopped.
     fn search(&mut self, slides: &Slides<N>, plies: u32, deadline: Option<Instant>) -> Option<[f32; 4]> {
         let Settings { prune, deeper, .. } = self.settings;
         let stop = self.stop.clone();
-        let conditions = Conditions { rules: self.rules, prune, deeper, deadline, stop: stop.as_deref() };
+        let (level, leaves, rules, stop) = (self.level, self.leaves, self.rules, stop.as_deref());
+        let conditions = Conditions { level, leaves, rules, prune, deeper, deadline, stop };
         let values = match self.trees.len() {
-            2.. if plies > 2 => self.search_together(slides, plies, conditions)?,
-            _ => self.search_alone(slides, plies, conditions)?,
+            2.. if plies > 2 => self.search_together(slides, plies, &conditions)?,
+            _ => self.search_alone(slides, plies, &conditions)?,
         };
         Some(std::array::from_fn(|a| slides.rewards[a] as f32 + values[a]))
     }
@@ -135,17 +143,14 @@ impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
         &mut self,
         slides: &Slides<N>,
         plies: u32,
-        conditions: Conditions<'_>,
+        conditions: &Conditions<'_>,
     ) -> Option<[f32; 4]> {
         let (mut afterstates, mut moves, mut len) = (slides.afterstates, [0; 4], 0);
         for (a, slide) in slides.iter() {
             (afterstates[len], moves[len]) = (slide.afterstate, a as usize);
             len += 1;
         }
-        let (layers, tree) = (plies - 1, &mut self.trees[0]);
-        let search =
-            Search { values: &self.values, tree, afterstates: &afterstates[..len], layers, conditions };
-        let found = dispatch(self.level, search)?;
+        let found = self.trees[0].search(&afterstates[..len], plies - 1, 1.0, conditions)?;
         let mut values = [0.0; 4];
         moves.into_iter().zip(found).take(len).for_each(|(a, value)| values[a] = value);
         Some(values)
@@ -156,7 +161,7 @@ impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
         &mut self,
         slides: &Slides<N>,
         plies: u32,
-        conditions: Conditions<'_>,
+        conditions: &Conditions<'_>,
     ) -> Option<[f32; 4]> {
         let rules = self.rules;
         let mut nodes: Vec<_> = slides.iter().map(|(_, slide)| root(slide.afterstate, &rules)).collect();
@@ -164,20 +169,18 @@ impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
         let tasks: Vec<_> = nodes.iter().flat_map(children).collect();
         let found: Vec<_> = tasks.iter().map(|_| AtomicU32::new(0)).collect();
         let (next, late) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let shared = &Shared {
-            values: &self.values,
-            tasks: &tasks,
-            layers: plies - 2,
-            conditions,
-            found: &found,
-            next: &next,
-            late: &late,
-        };
-        let level = self.level;
-        std::thread::scope(|scope| {
-            for tree in &mut self.trees {
-                scope.spawn(move || dispatch(level, Worker { shared, tree }));
+        let work = |tree: &mut Tree<N>| {
+            while !late.load(Relaxed) {
+                let task = next.fetch_add(1, Relaxed);
+                let Some(&(afterstate, probability)) = tasks.get(task) else { return };
+                match tree.search(&[afterstate], plies - 2, probability, conditions) {
+                    Some([value, ..]) => found[task].store(value.to_bits(), Relaxed),
+                    None => late.store(true, Relaxed),
+                }
             }
+        };
+        std::thread::scope(|scope| {
+            self.trees.iter_mut().for_each(|tree| drop(scope.spawn(|| work(tree))));
         });
         if late.into_inner() {
             return None;
@@ -208,7 +211,7 @@ impl<V: ValueFunction + Sync, const N: usize> Expectimax<V, N> {
     }
 }
 
-impl<V: ValueFunction + Send + Sync, const N: usize> Player<N> for Expectimax<V, N> {
+impl<const N: usize> Player<N> for Expectimax<'_, N> {
     fn advise(&mut self, state: State<N>) -> Advice {
         let (start, before) = (Instant::now(), self.evaluated());
         if !self.settings.is_exact() {
@@ -246,65 +249,4 @@ fn root<const N: usize>(afterstate: Afterstate<N>, rules: &Rules) -> Node<N> {
     let mut node = Node::new();
     node.expand(afterstate, 1.0, rules);
     node
-}
-
-/// A search by one thread, compiled for each instruction set.
-struct Search<'a, V, const N: usize> {
-    values: &'a V,
-    tree: &'a mut Tree<N>,
-    afterstates: &'a [Afterstate<N>],
-    layers: u32,
-    conditions: Conditions<'a>,
-}
-
-impl<V: ValueFunction, const N: usize> Kernel for Search<'_, V, N> {
-    type Output = Option<[f32; 4]>;
-
-    #[inline(always)]
-    unsafe fn run<I: Isa>(self) -> Self::Output {
-        let Search { values, tree, afterstates, layers, conditions } = self;
-        // SAFETY: inside a kernel.
-        unsafe { tree.values::<I>(values, afterstates, layers, 1.0, &conditions) }
-    }
-}
-
-/// What the threads of a search share.
-struct Shared<'a, V, const N: usize> {
-    values: &'a V,
-    /// The afterstates to be searched, and the probability of getting there.
-    tasks: &'a [(Afterstate<N>, f64)],
-    layers: u32,
-    conditions: Conditions<'a>,
-    /// The bits of their values.
-    found: &'a [AtomicU32],
-    /// The number of tasks that have been taken.
-    next: &'a AtomicUsize,
-    late: &'a AtomicBool,
-}
-
-/// One of several threads of a search, compiled for each instruction set.
-struct Worker<'a, V, const N: usize> {
-    shared: &'a Shared<'a, V, N>,
-    tree: &'a mut Tree<N>,
-}
-
-impl<V: ValueFunction, const N: usize> Kernel for Worker<'_, V, N> {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run<I: Isa>(self) {
-        let Worker { shared, tree } = self;
-        while !shared.late.load(Relaxed) {
-            let task = shared.next.fetch_add(1, Relaxed);
-            let Some(&(afterstate, probability)) = shared.tasks.get(task) else { return };
-            // SAFETY: inside a kernel.
-            let value = unsafe {
-                tree.values::<I>(shared.values, &[afterstate], shared.layers, probability, &shared.conditions)
-            };
-            match value {
-                Some([value, ..]) => shared.found[task].store(value.to_bits(), Relaxed),
-                None => shared.late.store(true, Relaxed),
-            }
-        }
-    }
 }

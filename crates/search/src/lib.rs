@@ -7,7 +7,7 @@
 //!
 //! let network = Network::new(NetworkSpec { tuples: Tuples::named("2x4")?, ..NetworkSpec::default() })?;
 //! let search: PlayerSpec = "3ply".parse()?;
-//! let mut player = search.player::<_, 4>(network.view(), Rules::default(), 1);
+//! let mut player = search.player::<4>(network.view(), Rules::default(), 1);
 //! let state: State<4> = "0000/0010/0100/0000".parse()?;
 //! let advice = player.advise(state);
 //! // An empty network knows of nothing but the merges that it sees coming.
@@ -16,6 +16,8 @@
 //! ```
 
 mod expectimax;
+mod greedy;
+mod leaves;
 mod line;
 mod node;
 mod player;
@@ -24,12 +26,12 @@ mod spec;
 mod table;
 mod tile_downgrading;
 mod tree;
-mod value;
 
 pub use expectimax::{Expectimax, Limit, MAX_PLIES, Settings, TableSize};
+pub use greedy::play_greedily;
+pub use leaves::Visitor;
 pub use line::{LineMove, best_line};
 pub use player::{Advice, Player};
 pub use random::Random;
 pub use spec::{PlayerSpec, SpecError};
 pub use tile_downgrading::{Downgrade, DowngradeError, TileDowngrading};
-pub use value::ValueFunction;

@@ -1,8 +1,9 @@
 //! The best line: how the game goes on when typical tiles appear.
 
 use afterstate_game::{Afterstate, Move, Rules, State};
+use afterstate_network::View;
 
-use crate::{Advice, Downgrade, Limit, Player, PlayerSpec, ValueFunction};
+use crate::{Advice, Downgrade, Limit, Player, PlayerSpec};
 
 /// A move of the line, and the state that a typical tile makes of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,18 +16,15 @@ pub struct LineMove<const N: usize> {
 
 /// The best line from a state: the first move is the one that was advised, each further one is found by a search of one
 /// ply less than the one before it.
-pub fn best_line<V, const N: usize>(
-    values: V,
+pub fn best_line<const N: usize>(
+    view: View<'_>,
     rules: Rules,
     downgrade: Option<Downgrade>,
     mut state: State<N>,
     advice: &Advice,
-) -> Vec<LineMove<N>>
-where
-    V: ValueFunction + Copy + Send + Sync,
-{
+) -> Vec<LineMove<N>> {
     let player =
-        |plies| PlayerSpec { downgrade, ..PlayerSpec::new(Limit::Plies(plies)) }.player(values, rules, 1);
+        |plies| PlayerSpec { downgrade, ..PlayerSpec::new(Limit::Plies(plies)) }.player(view, rules, 1);
     let mut greedy = player(1);
     let mut line = Vec::new();
     for plies in (1..=advice.plies).rev() {

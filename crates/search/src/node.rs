@@ -3,7 +3,7 @@
 use afterstate_game::{Afterstate, Board, Move, Rules};
 use afterstate_network::{Batch, Isa};
 
-use crate::ValueFunction;
+use crate::leaves::Leaves;
 
 /// The most children that an afterstate can have. A line has at most two runs of empty cells: two slides along each of
 /// eight lines with two tiles in each of two runs.
@@ -167,15 +167,11 @@ impl<const N: usize> Node<N> {
         self.next += 1;
     }
 
-    /// Gives all children their values by the value function.
-    ///
-    /// # Safety
-    /// Inside a kernel only.
+    /// Gives all children the values of leaves.
     #[inline(always)]
-    pub(crate) unsafe fn add_values<I: Isa>(&mut self, values: &impl ValueFunction, batch: &mut Batch) {
+    pub(crate) fn add_values<I: Isa>(&mut self, isa: I, leaves: &Leaves<'_>, batch: &mut Batch) {
         let len = self.len.min(CHILDREN);
-        // SAFETY: inside a kernel.
-        unsafe { values.add_values::<I, N>(batch, &self.children[..len], &mut self.returns[..len]) }
+        leaves.add_values(isa, batch, &self.children[..len], &mut self.returns[..len]);
     }
 
     /// The value of the afterstate, once those of all children are known: the mean over the empty cells of the best

@@ -1,18 +1,11 @@
 //! How a player is written as text: `3ply`, `10ms+downgrade`, `random`.
 
-use std::{
-    fmt,
-    str::FromStr,
-    sync::{Arc, atomic::AtomicBool},
-    time::Duration,
-};
+use std::{fmt, str::FromStr, time::Duration};
 
 use afterstate_game::Rules;
+use afterstate_network::View;
 
-use crate::{
-    Downgrade, Expectimax, Limit, MAX_PLIES, Player, Random, Settings, TableSize, TileDowngrading,
-    ValueFunction,
-};
+use crate::{Downgrade, Expectimax, Limit, MAX_PLIES, Player, Random, Settings, TableSize, TileDowngrading};
 
 /// A player by its text: a limit, and options with `+` before each.
 ///
@@ -63,10 +56,14 @@ impl PlayerSpec {
         PlayerSpec { search: Some(Settings::new(limit)), downgrade: None }
     }
 
+    /// Whether no tile that appears is looked at.
+    pub fn is_one_ply(&self) -> bool {
+        self.search.is_some_and(|search| search.limit == Limit::Plies(1))
+    }
+
     /// Whether this is greedy play and nothing else.
     pub fn is_greedy(&self) -> bool {
-        let downgrades = self.downgrade.is_some_and(|downgrade| downgrade != Downgrade::OFF);
-        self.search.is_some_and(|search| search.limit == Limit::Plies(1)) && !downgrades
+        self.is_one_ply() && self.downgrade.is_none_or(|downgrade| downgrade == Downgrade::OFF)
     }
 
     /// The same, but unless the text said something of downgrading, these states are downgraded. Random play does not
@@ -76,43 +73,26 @@ impl PlayerSpec {
         PlayerSpec { downgrade, ..self }
     }
 
-    /// The player, searching by this value function with so many threads.
-    pub fn player<'a, V, const N: usize>(
+    /// The player, searching by the values of a network with so many threads.
+    pub fn player<'a, const N: usize>(
         &self,
-        values: V,
+        view: View<'a>,
         rules: Rules,
         threads: usize,
-    ) -> Box<dyn Player<N> + 'a>
-    where
-        V: ValueFunction + Send + Sync + 'a,
-    {
-        self.wrap(|settings| Expectimax::new(values, rules, settings, threads))
+    ) -> Box<dyn Player<N> + 'a> {
+        self.player_with(view, rules, threads, |search| search)
     }
 
-    /// The same, but searches give up when the flag is set (see [`Expectimax::with_stop`]).
-    pub fn stoppable_player<'a, V, const N: usize>(
+    /// The same, with a search that is first changed: to be stopped, or to be watched.
+    pub fn player_with<'a, const N: usize>(
         &self,
-        values: V,
+        view: View<'a>,
         rules: Rules,
         threads: usize,
-        stop: Arc<AtomicBool>,
-    ) -> Box<dyn Player<N> + 'a>
-    where
-        V: ValueFunction + Send + Sync + 'a,
-    {
-        self.wrap(|settings| Expectimax::new(values, rules, settings, threads).with_stop(stop))
-    }
-
-    /// The player around a search, or without one.
-    fn wrap<'a, V, const N: usize>(
-        &self,
-        search: impl FnOnce(Settings) -> Expectimax<V, N>,
-    ) -> Box<dyn Player<N> + 'a>
-    where
-        V: ValueFunction + Send + Sync + 'a,
-    {
+        change: impl FnOnce(Expectimax<'a, N>) -> Expectimax<'a, N>,
+    ) -> Box<dyn Player<N> + 'a> {
         let player: Box<dyn Player<N> + 'a> = match self.search {
-            Some(settings) => Box::new(search(settings)),
+            Some(settings) => Box::new(change(Expectimax::new(view, rules, settings, threads))),
             None => Box::new(Random),
         };
         match self.downgrade {

@@ -47,9 +47,9 @@ impl Table {
         (entry.board == board && fits).then_some(entry.value)
     }
 
-    /// Asks for the entry of a board that will be looked for soon.
+    /// Prefetches the entry of a board that will be looked for soon.
     #[inline(always)]
-    pub(crate) fn ask_for(&self, board: [u8; 16]) {
+    pub(crate) fn prefetch(&self, board: [u8; 16]) {
         prefetch(&self.entries[self.slot(u128::from_le_bytes(board))]);
     }
 

@@ -12,8 +12,8 @@
 
 use std::{fmt, str::FromStr};
 
-use afterstate_game::{Board, State};
-use afterstate_network::carried;
+use afterstate_game::{Board, Slides, State};
+use afterstate_network::{Isa, Kernel, View, carried};
 
 use crate::{Advice, Player};
 
@@ -79,6 +79,19 @@ impl Downgrade {
         state
     }
 
+    /// What the moves of a state are worth, reward and value, on the downgraded board; −∞ where they are illegal. `None` where
+    /// boards are not downgraded.
+    #[inline(always)]
+    pub fn returns<I: Isa, const N: usize>(
+        &self,
+        isa: I,
+        view: &View<'_>,
+        state: State<N>,
+    ) -> Option<[f32; 4]> {
+        self.concerns(state.board().max_exponent())
+            .then(|| isa.run_apart(Evaluate { view, slides: &self.apply(state).slides() }))
+    }
+
     /// Whether a board is one of those that are downgraded.
     fn holds_for<const N: usize>(&self, board: Board<N>) -> bool {
         let largest = board.max_exponent();
@@ -89,6 +102,26 @@ impl Downgrade {
                 && carried(&board.bytes(), lowest, LARGEST) << lowest >= self.until as usize
         };
         self.concerns(largest) && !has_learned()
+    }
+}
+
+/// The returns of a state's moves, out of line.
+struct Evaluate<'a, const N: usize> {
+    view: &'a View<'a>,
+    slides: &'a Slides<N>,
+}
+
+impl<const N: usize> Kernel for Evaluate<'_, N> {
+    type Output = [f32; 4];
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> [f32; 4] {
+        let mut returns = [f32::NEG_INFINITY; 4];
+        for (a, slide) in self.slides.iter() {
+            let value = self.view.value(isa, &slide.afterstate.board().bytes());
+            returns[a as usize] = slide.reward as f32 + value;
+        }
+        returns
     }
 }
 

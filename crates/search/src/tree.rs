@@ -1,21 +1,24 @@
 //! The search below one afterstate: depth first, over a stack of chance nodes, with a transposition table.
 
 use std::{
+    any::Any,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::Instant,
 };
 
 use afterstate_game::{Afterstate, Rules};
-use afterstate_network::{Batch, Isa};
+use afterstate_network::{Batch, Isa, Kernel, Level, dispatch};
 
-use crate::{ValueFunction, node::Node, table::Table};
+use crate::{leaves::Leaves, node::Node, table::Table};
 
 /// Nodes between two looks at the clock and at the flag: some microseconds.
 const CLOCK_INTERVAL: u64 = 16;
 
 /// What holds for a whole search.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Conditions<'a> {
+    pub(crate) level: Level,
+    pub(crate) leaves: Leaves<'a>,
     pub(crate) rules: Rules,
     /// Branches that are less probable are not searched: their afterstates are evaluated as they are.
     pub(crate) prune: f64,
@@ -35,7 +38,7 @@ pub(crate) struct Tree<const N: usize> {
     /// The node of the last chance layer, whose children are evaluated by the value function.
     leaf: Box<Node<N>>,
     table: Option<Table>,
-    /// Room to work in.
+    /// A scratch buffer.
     batch: Batch,
     /// The number of afterstates evaluated so far.
     pub(crate) evaluated: u64,
@@ -62,13 +65,8 @@ impl<const N: usize> Tree<N> {
 
     /// The values of up to four afterstates by a search of so many chance layers; `None` when the time is over or the
     /// search is stopped.
-    ///
-    /// # Safety
-    /// Inside a kernel only.
-    #[inline(always)]
-    pub(crate) unsafe fn values<I: Isa>(
+    pub(crate) fn search(
         &mut self,
-        values: &impl ValueFunction,
         afterstates: &[Afterstate<N>],
         layers: u32,
         probability: f64,
@@ -78,17 +76,28 @@ impl<const N: usize> Tree<N> {
             self.nodes.push(Node::new());
         }
         self.nodes[0].hold(afterstates, probability);
+        // The walk is compiled once for each side, here, and not again in every crate that searches.
+        let tree: &mut dyn Any = self;
+        if let Some(tree) = tree.downcast_mut() {
+            walk_4(tree, layers, conditions)
+        } else if let Some(tree) = tree.downcast_mut() {
+            walk_3(tree, layers, conditions)
+        } else {
+            walk_2(tree.downcast_mut()?, layers, conditions)
+        }
+    }
+
+    /// The values of the root's children.
+    #[inline(always)]
+    fn walk<I: Isa>(&mut self, isa: I, layers: u32, conditions: &Conditions<'_>) -> Option<[f32; 4]> {
         let mut top = 0;
         loop {
             // Below the children of the node.
             let layers = layers - top as u32;
-            // SAFETY: inside a kernel.
-            let unknown = unsafe {
-                match layers {
-                    0 => self.evaluate_root::<I>(values),
-                    1 => self.evaluate_leaves::<I>(values, top, conditions)?,
-                    _ => self.evaluate_children::<I>(values, top, layers, conditions),
-                }
+            let unknown = match layers {
+                0 => self.evaluate_root(isa, conditions),
+                1 => self.evaluate_leaves(isa, top, conditions)?,
+                _ => self.evaluate_children(isa, top, layers, conditions),
             };
             if let Some((child, probability)) = unknown {
                 if self.is_late(conditions) {
@@ -111,41 +120,32 @@ impl<const N: usize> Tree<N> {
         }
     }
 
-    /// Gives the children of the root their values by the value function; there is nothing to be searched.
-    ///
-    /// # Safety
-    /// Inside a kernel only.
+    /// Gives the children of the root the values of leaves; there is nothing to be searched.
     #[inline(always)]
-    unsafe fn evaluate_root<I: Isa>(&mut self, values: &impl ValueFunction) -> Option<(Afterstate<N>, f64)> {
+    fn evaluate_root<I: Isa>(&mut self, isa: I, conditions: &Conditions<'_>) -> Option<(Afterstate<N>, f64)> {
         self.evaluated += self.nodes[0].len() as u64;
-        // SAFETY: inside a kernel.
-        unsafe { self.nodes[0].add_values::<I>(values, &mut self.batch) };
+        self.nodes[0].add_values(isa, &conditions.leaves, &mut self.batch);
         None
     }
 
     /// Gives the children of a node their values by the last chance layer. `None` when the time is over, else nothing
     /// is left to be searched.
-    ///
-    /// # Safety
-    /// Inside a kernel only.
     #[inline(always)]
-    unsafe fn evaluate_leaves<I: Isa>(
+    fn evaluate_leaves<I: Isa>(
         &mut self,
-        values: &impl ValueFunction,
+        isa: I,
         top: usize,
         conditions: &Conditions<'_>,
     ) -> Option<Option<(Afterstate<N>, f64)>> {
         loop {
-            // SAFETY: inside a kernel.
-            let unknown = unsafe { self.evaluate_children::<I>(values, top, 1, conditions) };
+            let unknown = self.evaluate_children(isa, top, 1, conditions);
             let Some((child, probability)) = unknown else { return Some(None) };
             if self.is_late(conditions) {
                 return None;
             }
             self.leaf.expand(child, probability, &conditions.rules);
             self.evaluated += self.leaf.len() as u64;
-            // SAFETY: inside a kernel.
-            unsafe { self.leaf.add_values::<I>(values, &mut self.batch) };
+            self.leaf.add_values(isa, &conditions.leaves, &mut self.batch);
             let value = self.leaf.expectation(&conditions.rules);
             if let Some(table) = &mut self.table {
                 table.put(child.board().bytes(), 1, value);
@@ -156,25 +156,21 @@ impl<const N: usize> Tree<N> {
 
     /// Gives the children of a node their values, up to the first one that has to be searched: that one is returned,
     /// with its probability.
-    ///
-    /// # Safety
-    /// Inside a kernel only.
     #[inline(always)]
-    unsafe fn evaluate_children<I: Isa>(
+    fn evaluate_children<I: Isa>(
         &mut self,
-        values: &impl ValueFunction,
+        isa: I,
         top: usize,
         layers: u32,
         conditions: &Conditions<'_>,
     ) -> Option<(Afterstate<N>, f64)> {
         while let Some((child, probability)) = self.nodes[top].next_child() {
             if let Some(table) = &self.table {
-                table.ask_for(self.nodes[top].child_after_next().board().bytes());
+                table.prefetch(self.nodes[top].child_after_next().board().bytes());
             }
             let value = if probability < conditions.prune {
                 self.evaluated += 1;
-                // SAFETY: inside a kernel.
-                unsafe { values.value::<I>(&child.board().bytes()) }
+                conditions.leaves.value(isa, child)
             } else {
                 match self.known(child, layers, conditions) {
                     Some(value) => value,
@@ -205,3 +201,31 @@ impl<const N: usize> Tree<N> {
                 || deadline.is_some_and(|deadline| Instant::now() >= deadline))
     }
 }
+
+/// The walk, compiled for each instruction set.
+struct Walk<'a, const N: usize> {
+    tree: &'a mut Tree<N>,
+    layers: u32,
+    conditions: &'a Conditions<'a>,
+}
+
+impl<const N: usize> Kernel for Walk<'_, N> {
+    type Output = Option<[f32; 4]>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Self::Output {
+        self.tree.walk(isa, self.layers, self.conditions)
+    }
+}
+
+macro_rules! walk {
+    ($name:ident, $side:literal) => {
+        #[inline(never)]
+        fn $name(tree: &mut Tree<$side>, layers: u32, conditions: &Conditions<'_>) -> Option<[f32; 4]> {
+            dispatch(conditions.level, Walk { tree, layers, conditions })
+        }
+    };
+}
+walk!(walk_4, 4);
+walk!(walk_3, 3);
+walk!(walk_2, 2);

@@ -34,7 +34,7 @@ fn settings(plies: u32, table: TableSize) -> Settings {
 /// All ways of searching to a fixed depth, against the naive one.
 fn compare<const N: usize>(network: &Network, rules: Rules, states: &[State<N>], plies: u32) {
     let player =
-        |table, threads| Expectimax::<_, N>::new(network.view(), rules, settings(plies, table), threads);
+        |table, threads| Expectimax::<N>::new(network.view(), rules, settings(plies, table), threads);
     let mut players = vec![
         ("no table", player(TableSize::Off, 1)),
         ("table", player(TableSize::Auto, 1)),

@@ -25,7 +25,7 @@ fn the_clock_is_kept_and_the_last_finished_depth_counts() {
     let network = network(4);
     for threads in [1, 2] {
         let spec: PlayerSpec = "5ms".parse().expect("a player");
-        let mut timed = spec.player::<_, 4>(network.view(), Rules::default(), threads);
+        let mut timed = spec.player::<4>(network.view(), Rules::default(), threads);
         let mut fixed: Vec<_> = (1..=6).map(|plies| player(&network, &format!("{plies}ply"))).collect();
         let mut times = Vec::new();
         for state in states::<4>(60) {
@@ -194,7 +194,9 @@ fn a_search_that_is_stopped_has_the_values_of_greedy_play() {
     for threads in [1, 2] {
         let stop = Arc::new(AtomicBool::new(false));
         let deep: PlayerSpec = "12ply".parse().expect("a search");
-        let mut deep = deep.stoppable_player::<_, 4>(network.view(), Rules::default(), threads, stop.clone());
+        let mut deep = deep.player_with::<4>(network.view(), Rules::default(), threads, |search| {
+            search.with_stop(stop.clone())
+        });
         let advice = thread::scope(|scope| {
             scope.spawn(|| {
                 thread::sleep(Duration::from_millis(20));
@@ -205,7 +207,8 @@ fn a_search_that_is_stopped_has_the_values_of_greedy_play() {
         assert_eq!((advice.values, advice.plies), (greedy.values, 1));
         stop.store(false, Relaxed);
         let spec: PlayerSpec = "3ply".parse().expect("a search");
-        let mut whole = spec.stoppable_player::<_, 4>(network.view(), Rules::default(), threads, stop);
+        let mut whole =
+            spec.player_with::<4>(network.view(), Rules::default(), threads, |search| search.with_stop(stop));
         assert_eq!(whole.advise(state).values, player(&network, "3ply").advise(state).values);
     }
 }

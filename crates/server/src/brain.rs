@@ -115,7 +115,7 @@ impl Brain {
                     return Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint));
                 }
                 let (values, threads) = (model.network.view(), shared.searches.threads(search));
-                Ok(search.stoppable_player(values, model.rules, threads, stop.clone()))
+                Ok(search.player_with(values, model.rules, threads, |search| search.with_stop(stop.clone())))
             }
             Brain::Net(model, play) => Solutions::by_net(NetPlayer::new(&model.net, *play)),
         }

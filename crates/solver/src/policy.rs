@@ -39,14 +39,13 @@ impl<const N: usize> Kernel for Batch<'_, N> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<I: Isa>(self) {
+    fn run<I: Isa>(self, isa: I) {
         for state in self.states {
             let slides = state.slides();
             let mut legal = slides.legal;
             let value = |a: Move| {
                 let afterstate = slides.afterstates[a as usize];
-                // SAFETY: inside a kernel.
-                let value = unsafe { self.view.value::<I>(&afterstate.board().bytes()) };
+                let value = self.view.value(isa, &afterstate.board().bytes());
                 slides.rewards[a as usize] as f32 + value
             };
             let Some(mut best) = legal.next() else { continue };
@@ -75,7 +74,7 @@ pub struct Searching<'a> {
 impl<const N: usize> Policy<N> for Searching<'_> {
     fn choose(&self, states: &[State<N>], moves: &mut Vec<Move>) {
         assert_eq!(N, self.network.spec().side, "the board and the network differ in size");
-        let mut player = self.search.player::<_, N>(self.network.view(), self.rules, 1);
+        let mut player = self.search.player::<N>(self.network.view(), self.rules, 1);
         moves.extend(states.iter().filter_map(|&state| player.advise(state).best()));
     }
 }

@@ -92,7 +92,7 @@ impl Advise {
         let search = model.search(parse_search(self.search.as_deref().unwrap_or(DEFAULT_SEARCH))?);
         let state = State::new(board);
         let (view, rules) = (model.network.view(), model.rules);
-        let advice = search.player::<_, N>(view, rules, thread_count(self.threads)).advise(state);
+        let advice = search.player::<N>(view, rules, thread_count(self.threads)).advise(state);
         let line = best_line(view, rules, search.downgrade, state, &advice);
         if self.json {
             return Ok(writeln!(out, "{}", as_json(board, &search.to_string(), &advice, &line))?);

@@ -94,7 +94,7 @@ impl Verify {
 
 impl Recording {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let model = Loaded::open(self.model.as_deref())?.folded();
+        let model = Loaded::open(self.model.as_deref())?;
         let search = model.search(parse_search(&self.search)?);
         model.check_afterstates("`record`")?;
         if model.side() != 4 {
@@ -113,7 +113,7 @@ impl Recording {
         let threads = thread_count(self.threads);
         let recorder = Recorder { directory: &self.out, about, games: self.games, threads };
         let (stop, progress, mut ended) = (stop_signal()?, bar(self.games), Tally::default());
-        let player = || search.player::<_, 4>(model.network.view(), model.rules, 1);
+        let player = || search.player::<4>(model.network.view(), model.rules, 1);
         let all = recorder.record(player, |games, result| {
             progress.inc(games);
             if let Some(result) = result {

@@ -54,9 +54,6 @@ pub enum CompactError {
     /// Values that a search has no use for.
     #[error("a network of {0} cannot be made compact: only values of afterstates are searched")]
     Values(Values),
-    /// More tuples than there is room for.
-    #[error("a network of {0} tuples cannot be made compact: it may have 60")]
-    Tuples(usize),
     /// A size that the file cannot have.
     #[error("{0} bytes are too few for a model: it takes 100000")]
     Bytes(u64),
@@ -86,9 +83,6 @@ pub fn compact(
     let spec = network.spec();
     if spec.values != Values::Afterstates {
         return Err(CompactError::Values(spec.values));
-    }
-    if network.layout().lookups().len() > Visits::LOOKUPS {
-        return Err(CompactError::Tuples(spec.tables_per_set()));
     }
     let bytes = settings.bytes.checked_sub(HEADER).filter(|&bytes| bytes > 80_000);
     let bytes = bytes.ok_or(CompactError::Bytes(settings.bytes))?;

@@ -1,10 +1,13 @@
 //! Which weights play looks up, and how often.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU32, Ordering::Relaxed},
+};
 
 use afterstate_game::Game;
-use afterstate_network::{Features, Isa, Network, Positions, View};
-use afterstate_search::{Limit, Player, PlayerSpec, ValueFunction};
+use afterstate_network::{FeatureSlots, Level, Network};
+use afterstate_search::{Limit, Player, PlayerSpec, Visitor};
 
 use super::Settings;
 
@@ -17,39 +20,31 @@ const PLAYED: u32 = 2;
 /// Lookups are those of this search.
 const COUNTED: u32 = 3;
 
-/// Room for the positions of a board's weights, so that counting needs no heap.
-const LOOKUPS: usize = 32;
-
 /// The number of times that each weight was looked up.
 pub(super) struct Visits {
     counts: Vec<AtomicU32>,
 }
 
-/// Values, with every lookup of them counted.
-#[derive(Clone, Copy)]
+/// Counts the weights of the boards that it sees.
 struct Counting<'a> {
-    view: View<'a>,
+    network: &'a Network,
     visits: &'a Visits,
+    level: Level,
+    slots: Mutex<FeatureSlots>,
 }
 
-impl ValueFunction for Counting<'_> {
-    #[inline(always)]
-    unsafe fn value<I: Isa>(&self, board: &[u8; 16]) -> f32 {
-        let mut positions = [Positions::default(); LOOKUPS];
-        let positions = &mut positions[..self.view.lookups.len()];
-        // SAFETY: as the caller.
-        let found = unsafe { self.view.find::<I>(board, positions) };
-        self.view.for_each_position(Features { set: found.set, positions }, |position| {
-            self.visits.counts[position].fetch_add(1, Relaxed);
+impl Visitor for Counting<'_> {
+    fn visit(&self, board: &[u8; 16]) {
+        let (view, mut slots) =
+            (self.network.view(), self.slots.lock().unwrap_or_else(PoisonError::into_inner));
+        view.find_at(self.level, board, &mut slots, 0);
+        view.for_each_index(slots.get(0), |index| {
+            self.visits.counts[index].fetch_add(1, Relaxed);
         });
-        found.value
     }
 }
 
 impl Visits {
-    /// The most lookups that a network can have.
-    pub(super) const LOOKUPS: usize = LOOKUPS;
-
     /// No visits yet.
     pub(super) fn new(network: &Network) -> Self {
         Visits { counts: std::iter::repeat_with(AtomicU32::default).take(network.weights().len()).collect() }
@@ -66,9 +61,11 @@ impl Visits {
     pub(super) fn play<const N: usize>(&self, network: &Network, settings: Settings, number: u64) {
         let Settings { rules, seed, downgrade, .. } = settings;
         let search = |plies| PlayerSpec::new(Limit::Plies(plies)).or_downgraded(downgrade);
-        let view = network.view();
-        let mut player = search(PLAYED).player::<_, N>(view, rules, 1);
-        let mut counted = search(COUNTED).player::<_, N>(Counting { view, visits: self }, rules, 1);
+        let slots = Mutex::new(FeatureSlots::new(network, 1));
+        let counting = Counting { network, visits: self, level: Level::best(), slots };
+        let mut player = search(PLAYED).player::<N>(network.view(), rules, 1);
+        let mut counted = search(COUNTED)
+            .player_with::<N>(network.view(), rules, 1, |search| search.with_visitor(&counting));
         let mut game = Game::<N>::new(rules, seed, number);
         loop {
             let is_counted = (number + game.moves()).is_multiple_of(EVERY);

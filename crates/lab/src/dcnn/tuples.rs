@@ -1,11 +1,11 @@
 //! An n-tuple network taught by records (kondo-2019, section 6): V(s') moves towards the score from s' to the end of the game.
 //! The paper does not say how far; here it is a tenth of the error, shared among the weights, as by TD(0) with α = 0.1.
 
-use std::{collections::BTreeMap, path::Path, sync::atomic::Ordering::Relaxed};
+use std::{collections::BTreeMap, path::Path};
 
 use afterstate_game::Afterstate;
 use afterstate_network::{
-    Features, Level, Network, NetworkSpec, Tuples,
+    FeatureSlots, Level, Network, NetworkSpec, Tuples,
     file::{FileError, ModelInfo, safetensors::TensorFile},
 };
 use afterstate_policy::Device;
@@ -47,16 +47,9 @@ impl TupleLearner {
     /// Moves the value of an afterstate towards its target, and gives the error that it had.
     pub(super) fn learn(&self, afterstate: Afterstate<4>, target: f32) -> f32 {
         let (view, board) = (self.network.view(), afterstate.board().bytes());
-        let (positions, value) = view.positions_at(self.level, &board);
-        let features = Features { set: view.set_of(&board), positions: &positions };
-        let (weights, mut count) = (self.network.weights(), 0);
-        view.for_each_position(features, |_| count += 1);
-        let error = target - value;
-        let step = ALPHA * error / count as f32;
-        view.for_each_position(features, |position| {
-            let weight = f32::from_bits(weights[position].load(Relaxed)) + step;
-            weights[position].store(weight.to_bits(), Relaxed);
-        });
+        let mut slots = FeatureSlots::new(&self.network, 1);
+        let error = target - view.find_at(self.level, &board, &mut slots, 0);
+        view.add(slots.get(0), ALPHA * error / self.network.spec().active_features() as f32);
         error
     }
 }

@@ -52,9 +52,9 @@ pub fn evaluate(
     network: &Network,
     games: Games,
     threads: usize,
-    watch: impl FnMut(&[GameResult]) -> bool,
+    mut watch: impl FnMut(&[GameResult]) -> bool,
 ) -> Option<Vec<GameResult>> {
-    greedy::evaluate(network, games, &HashSet::new(), threads, watch)
+    greedy::evaluate(network, None, games, &HashSet::new(), threads, &mut watch)
 }
 
 /// Lets players on 4×4 play that are no network with a search, such as DCNNs: each thread has one of its own, and plays as many games in
@@ -100,9 +100,11 @@ pub struct Outcome {
 
 impl Contest<'_> {
     /// Plays. `watch` sees the games as they end; when it returns `false`, play stops and there is no result.
-    pub fn play(&self, watch: impl FnMut(&[GameResult]) -> bool) -> Option<Outcome> {
-        if self.player.is_greedy() && self.collect.is_none() {
-            let results = greedy::evaluate(self.network, self.games, self.played, self.threads, watch)?;
+    pub fn play(&self, mut watch: impl FnMut(&[GameResult]) -> bool) -> Option<Outcome> {
+        let watch = &mut watch;
+        let Contest { network, player, games, played, threads, .. } = *self;
+        if player.is_one_ply() && self.collect.is_none() {
+            let results = greedy::evaluate(network, player.downgrade, games, played, threads, watch)?;
             return Some(Outcome { results, ..Outcome::default() });
         }
         match self.network.spec().side {

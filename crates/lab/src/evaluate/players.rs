@@ -22,10 +22,10 @@ const HEARTBEAT: Duration = Duration::from_millis(100);
 /// See [`Contest::play`].
 pub(super) fn evaluate<const N: usize>(
     contest: &Contest<'_>,
-    watch: impl FnMut(&[GameResult]) -> bool,
+    watch: &mut dyn FnMut(&[GameResult]) -> bool,
 ) -> Option<Outcome> {
     let Contest { network, player, games, played, threads, collect } = *contest;
-    let player = || player.player::<_, N>(network.view(), games.rules, 1);
+    let player = || player.player::<N>(network.view(), games.rules, 1);
     play_all(games, played, threads, collect, player, watch)
 }
 

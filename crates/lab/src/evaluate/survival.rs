@@ -231,7 +231,7 @@ impl Survivor<'_> {
         in_parallel(
             &starts,
             self.threads,
-            || self.player.player::<_, N>(self.network.view(), self.rules, 1),
+            || self.player.player::<N>(self.network.view(), self.rules, 1),
             |player, &(number, state), stop| {
                 let mut game = Game::from_state(self.rules, self.seed, number, state);
                 let is_short = |game: &Game<N>| steps.sum(game.state().board()) < to;

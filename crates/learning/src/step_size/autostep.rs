@@ -14,12 +14,12 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use afterstate_network::{Features, Isa, Mapped, MemoryError, View};
+use afterstate_network::{Features, Mapped, MemoryError, View, pack, unpack};
 
-use super::{Numbers, StepSize, pack, unpack};
+use super::Numbers;
 
 /// Step sizes by Autostep.
-pub struct Autostep {
+pub(crate) struct Autostep {
     /// μ, the meta-learning rate.
     mu: f32,
     /// τ, the rate at which vᵢ forgets.
@@ -37,7 +37,7 @@ impl Autostep {
     ///
     /// # Errors
     /// When there is no memory for them.
-    pub fn new(weights: u64, mu: f32, tau: f32, alpha: f32) -> Result<Self, MemoryError> {
+    pub(crate) fn new(weights: u64, mu: f32, tau: f32, alpha: f32) -> Result<Self, MemoryError> {
         let (alphas, memory) = (Mapped::zeroed(weights as usize)?, Mapped::zeroed(weights as usize)?);
         Ok(Autostep { mu, tau, initial: alpha.to_bits(), alphas, memory })
     }
@@ -56,7 +56,7 @@ impl Autostep {
     }
 
     fn set_memory(&self, position: usize, h: f32, v: f32) {
-        self.memory.as_slice()[position].store(pack(h, v), Relaxed);
+        self.memory.as_slice()[position].store(pack((h, v)), Relaxed);
     }
 
     /// αᵢ, hᵢ and vᵢ of every weight, to be kept.
@@ -71,17 +71,11 @@ impl Autostep {
     }
 }
 
-impl StepSize for Autostep {
-    #[inline(always)]
-    unsafe fn update<I: Isa>(
-        &self,
-        view: &View<'_>,
-        features: Features<'_>,
-        rate: f32,
-        step: f32,
-        _error: f32,
-    ) {
-        view.for_each_position(features, |position| {
+impl Autostep {
+    /// Moves weights by their own rates times `rate · step`. Out of line: the loops of the other step sizes need not carry it.
+    #[inline(never)]
+    pub(crate) fn update(&self, view: &View<'_>, features: Features<'_>, rate: f32, step: f32) {
+        view.for_each_index(features, |position| {
             let (h, v) = self.memory(position);
             let (alpha, correlation) = (self.alpha(position), step * h);
             let v = correlation.abs().max(v + self.tau * alpha * (correlation.abs() - v));
@@ -90,12 +84,12 @@ impl StepSize for Autostep {
             self.set_memory(position, h, v);
         });
         let mut sum = 0.0;
-        view.for_each_position(features, |position| sum += self.alpha(position));
+        view.for_each_index(features, |position| sum += self.alpha(position));
         let divisor = sum.max(1.0);
-        view.for_each_position(features, |position| {
+        view.for_each_index(features, |position| {
             let alpha = self.alpha(position) / divisor;
             let change = rate * alpha * step;
-            let weight = &view.weights[position];
+            let weight = &view.weights()[position];
             weight.store((f32::from_bits(weight.load(Relaxed)) + change).to_bits(), Relaxed);
             let (h, v) = self.memory(position);
             self.set_alpha(position, alpha);
@@ -103,8 +97,9 @@ impl StepSize for Autostep {
         });
     }
 
+    /// h and v, packed.
     #[inline(always)]
-    fn state(&self) -> Option<&[AtomicU64]> {
-        Some(self.memory.as_slice())
+    pub(crate) fn pairs(&self) -> &[AtomicU64] {
+        self.memory.as_slice()
     }
 }

@@ -1,15 +1,14 @@
 //! Step sizes: how far one weight goes when its afterstate is updated.
 
 mod autostep;
-mod fixed;
 mod temporal_coherence;
 
 use std::sync::atomic::AtomicU64;
 
-use afterstate_network::{Features, Isa, MemoryError, View};
-pub use autostep::Autostep;
-pub use fixed::Fixed;
-pub use temporal_coherence::TemporalCoherence;
+use afterstate_network::MemoryError;
+
+pub(crate) use autostep::Autostep;
+pub(crate) use temporal_coherence::TemporalCoherence;
 
 /// The step sizes by name, with their parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -79,23 +78,25 @@ impl StepSizeSpec {
     }
 }
 
-/// How a weight is moved.
-pub trait StepSize: Sync {
-    /// Moves weights by their shares of `rate · step`, one after the other, and learns from `error`.
-    ///
-    /// # Safety
-    /// Inside a kernel only, with features of the view.
-    unsafe fn update<I: Isa>(
-        &self,
-        view: &View<'_>,
-        features: Features<'_>,
-        rate: f32,
-        step: f32,
-        error: f32,
-    );
+/// The step size in force: how a weight is moved.
+#[derive(Clone, Copy)]
+pub(crate) enum StepSize<'a> {
+    /// The fixed learning rate α: V ← V + (α/m)·step (jaskowski-2016, Algorithm 1, line 33).
+    Fixed,
+    TemporalCoherence(&'a TemporalCoherence),
+    Autostep(&'a Autostep),
+}
 
-    /// The learning state, if there is any: one word for each weight, in the weights' order.
-    fn state(&self) -> Option<&[AtomicU64]>;
+impl<'a> StepSize<'a> {
+    /// What is kept with each weight, if anything, in the weights' order.
+    #[inline(always)]
+    pub(crate) fn pairs(self) -> Option<&'a [AtomicU64]> {
+        match self {
+            StepSize::Fixed => None,
+            StepSize::TemporalCoherence(coherence) => Some(coherence.pairs()),
+            StepSize::Autostep(autostep) => Some(autostep.pairs()),
+        }
+    }
 }
 
 /// A step size with its state, as the settings name it.
@@ -104,13 +105,6 @@ pub(crate) enum StepSizes {
     TemporalCoherence(TemporalCoherence),
     FixedThenCoherence(TemporalCoherence),
     Autostep(Autostep),
-}
-
-/// The step size in force.
-pub(crate) enum Current<'a> {
-    Fixed(&'static Fixed),
-    TemporalCoherence(&'a TemporalCoherence),
-    Autostep(&'a Autostep),
 }
 
 impl StepSizes {
@@ -131,14 +125,14 @@ impl StepSizes {
     }
 
     /// The step size in force at a share of the budget.
-    pub(crate) fn at(&self, spec: &StepSizeSpec, share: f64) -> Current<'_> {
+    pub(crate) fn at(&self, spec: &StepSizeSpec, share: f64) -> StepSize<'_> {
         match self {
-            StepSizes::TemporalCoherence(coherence) => Current::TemporalCoherence(coherence),
+            StepSizes::TemporalCoherence(coherence) => StepSize::TemporalCoherence(coherence),
             StepSizes::FixedThenCoherence(coherence) if spec.is_second_phase(share) => {
-                Current::TemporalCoherence(coherence)
+                StepSize::TemporalCoherence(coherence)
             }
-            StepSizes::Autostep(autostep) => Current::Autostep(autostep),
-            StepSizes::Fixed | StepSizes::FixedThenCoherence(_) => Current::Fixed(&Fixed),
+            StepSizes::Autostep(autostep) => StepSize::Autostep(autostep),
+            StepSizes::Fixed | StepSizes::FixedThenCoherence(_) => StepSize::Fixed,
         }
     }
 
@@ -146,7 +140,7 @@ impl StepSizes {
     pub(crate) fn sums(&self) -> Option<&[AtomicU64]> {
         match self {
             StepSizes::TemporalCoherence(coherence) | StepSizes::FixedThenCoherence(coherence) => {
-                coherence.state()
+                Some(coherence.pairs())
             }
             StepSizes::Fixed | StepSizes::Autostep(_) => None,
         }
@@ -193,16 +187,4 @@ impl<'a> Numbers<'a> {
     pub fn set(&self, position: usize, number: f32) {
         (self.set)(position, number);
     }
-}
-
-/// Two numbers from one word.
-#[inline(always)]
-pub(crate) fn unpack(word: u64) -> (f32, f32) {
-    (f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32))
-}
-
-/// Two numbers as one word.
-#[inline(always)]
-pub(crate) fn pack(low: f32, high: f32) -> u64 {
-    u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32
 }

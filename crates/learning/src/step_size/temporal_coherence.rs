@@ -9,12 +9,28 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use afterstate_network::{Features, Isa, Mapped, MemoryError, View};
+use afterstate_network::{Features, Isa, Lanes, Mapped, MemoryError, Rule, View, pack, unpack};
 
-use super::{Numbers, StepSize, pack, unpack};
+use super::Numbers;
 
 /// V ← V + β·(αᵢ/m)·step, E ← E + error, A ← A + |error|.
-pub struct TemporalCoherence {
+#[derive(Clone, Copy)]
+struct Coherence {
+    /// β/m·step.
+    step: f32,
+    error: f32,
+}
+
+impl Rule for Coherence {
+    #[inline(always)]
+    fn apply<L: Lanes>(self, v: L, (e, a): (L, L)) -> (L, (L, L)) {
+        let rate = e.abs().divided_or(a, 1.0);
+        (v + rate * v.splat(self.step), (e + e.splat(self.error), a + a.splat(self.error.abs())))
+    }
+}
+
+/// E and A of every weight.
+pub(crate) struct TemporalCoherence {
     /// E in the lower half of each word, A in the upper.
     sums: Mapped<AtomicU64>,
 }
@@ -24,7 +40,7 @@ impl TemporalCoherence {
     ///
     /// # Errors
     /// When there is no memory for them.
-    pub fn new(weights: u64) -> Result<Self, MemoryError> {
+    pub(crate) fn new(weights: u64) -> Result<Self, MemoryError> {
         Ok(TemporalCoherence { sums: Mapped::zeroed(weights as usize)? })
     }
 
@@ -35,7 +51,7 @@ impl TemporalCoherence {
 
     /// Sets E and A of the weight at a position.
     fn set_sums(&self, position: usize, e: f32, a: f32) {
-        self.sums.as_slice()[position].store(pack(e, a), Relaxed);
+        self.sums.as_slice()[position].store(pack((e, a)), Relaxed);
     }
 
     /// Starts anew with E = A = 0 (terauchi-2025, 5.2).
@@ -49,28 +65,23 @@ impl TemporalCoherence {
         let a = move |p: usize, a: f32| self.set_sums(p, self.sums(p).0, a);
         vec![Numbers::new("E", |p| self.sums(p).0, e), Numbers::new("A", |p| self.sums(p).1, a)]
     }
-}
 
-impl StepSize for TemporalCoherence {
+    /// Moves weights by their rates times `step`, and learns from `error`.
     #[inline(always)]
-    unsafe fn update<I: Isa>(
+    pub(crate) fn update<I: Isa>(
         &self,
+        isa: I,
         view: &View<'_>,
         features: Features<'_>,
-        rate: f32,
         step: f32,
         error: f32,
     ) {
-        let start = view.start(features.set);
-        let (weights, sums) = (&view.weights[start..], &self.sums.as_slice()[start..]);
-        for (positions, lookup) in features.positions.iter().zip(view.lookups) {
-            // SAFETY: as the caller; there are as many sums as weights.
-            unsafe { I::update_coherently(weights, sums, lookup, positions, rate * step, error) };
-        }
+        view.update(isa, features, self.pairs(), Coherence { step, error });
     }
 
+    /// E and A, packed.
     #[inline(always)]
-    fn state(&self) -> Option<&[AtomicU64]> {
-        Some(self.sums.as_slice())
+    pub(crate) fn pairs(&self) -> &[AtomicU64] {
+        self.sums.as_slice()
     }
 }

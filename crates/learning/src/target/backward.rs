@@ -4,10 +4,10 @@
 //!
 //! With λ the target is the λ-return: Gₜ = rₜ₊₁ + (1 − λ)·V(s'ₜ₊₁) + λ·Gₜ₊₁, and G = 0 at the end.
 
-use afterstate_network::{Features, Isa, Positions, Reached};
+use afterstate_network::Isa;
 
-use super::{Target, Trace};
-use crate::{Learner, step_size::StepSize};
+use super::{Reached, Target, Trace};
+use crate::learner::Learner;
 
 /// TD(λ) from the end of the episode to its start.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -22,29 +22,20 @@ impl Target for Backward {
     }
 
     #[inline(always)]
-    unsafe fn step<I: Isa, S: StepSize>(
-        &self,
-        trace: &mut Trace,
-        _learner: &Learner<'_, S>,
-        reached: Reached<'_>,
-    ) {
+    fn step<I: Isa>(&self, _isa: I, trace: &mut Trace, _learner: &Learner<'_>, reached: Reached<'_>) {
         trace.push(reached.board, reached.features, reached.earned);
     }
 
     #[inline(always)]
-    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>, last: f32) {
-        let mut buffer = vec![Positions::default(); learner.view.lookups.len()];
+    fn finish<I: Isa>(&self, isa: I, trace: &mut Trace, learner: &Learner<'_>, last: f32) {
         let mut target = last;
         for back in 0..trace.len() {
-            // SAFETY: inside a kernel.
-            unsafe {
-                let set = trace.set(back);
-                let error = target - learner.view.find_in::<I>(set, trace.board(back), &mut buffer);
-                let features = Features { set, positions: &buffer };
-                learner.update::<I>(features, error, error);
-                let value = learner.value::<I>(features);
-                target = trace.number(back) + (1.0 - self.lambda) * value + self.lambda * target;
-            }
+            trace.find(isa, &learner.view, back);
+            let features = trace.found(back);
+            let error = target - learner.value(isa, features);
+            learner.update(isa, features, error, error);
+            let value = learner.value(isa, features);
+            target = trace.number(back) + (1.0 - self.lambda) * value + self.lambda * target;
         }
         trace.clear();
     }

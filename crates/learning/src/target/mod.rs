@@ -6,14 +6,14 @@ mod n_step;
 mod td_lambda;
 mod trace;
 
-use afterstate_network::{Isa, Network, Reached};
+use afterstate_network::{Features, Isa, Kernel};
 
-use crate::{Learner, step_size::StepSize};
+use crate::learner::Learner;
 pub use backward::Backward;
 pub use delayed_td_lambda::DelayedTdLambda;
 pub use n_step::NStep;
 pub use td_lambda::TdLambda;
-pub use trace::Trace;
+pub(crate) use trace::Trace;
 
 /// The targets by name, with their parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -28,31 +28,101 @@ pub enum TargetSpec {
     Backward(Backward),
 }
 
+/// What a move reaches and what learning makes of it: what came before moves towards `reward + value`, and then
+/// it is the turn of `features`.
+///
+/// In a network of afterstates this is the afterstate s' that the move leaves. In networks of states and of
+/// actions it is the state that the move is made on, and the reward is that of the move before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reached<'a> {
+    /// The sixteen bytes of the board.
+    pub(crate) board: [u8; 16],
+    /// Its weights; in a network of actions, those of the move that is made.
+    pub(crate) features: Features<'a>,
+    /// r, the reward that led here: of the best move, whether or not it is the one that is made.
+    pub(crate) reward: f32,
+    /// V(s') of the best move, V(s), or the largest Q(s, a).
+    pub(crate) value: f32,
+    /// The reward that was really earned: another one than `reward` after a move that explores.
+    pub(crate) earned: f32,
+}
+
 /// How an episode becomes updates.
-pub trait Target: Copy + Send + Sync {
+pub(crate) trait Target {
     /// The number of afterstates of an episode that must be remembered; `None` for all of them.
     fn horizon(&self) -> Option<usize>;
 
     /// An afterstate has been reached.
-    ///
-    /// # Safety
-    /// Inside a kernel only.
-    unsafe fn step<I: Isa, S: StepSize>(
-        &self,
-        trace: &mut Trace,
-        learner: &Learner<'_, S>,
-        reached: Reached<'_>,
-    );
+    fn step<I: Isa>(&self, isa: I, trace: &mut Trace, learner: &Learner<'_>, reached: Reached<'_>);
 
     /// The episode is over: nothing is left to come but `last`, the reward of the last move where values are of
     /// states or actions, and 0 where they are of afterstates.
-    ///
-    /// # Safety
-    /// Inside a kernel only.
-    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>, last: f32);
+    fn finish<I: Isa>(&self, isa: I, trace: &mut Trace, learner: &Learner<'_>, last: f32);
+}
 
-    /// An empty trace for this target.
-    fn trace(&self, network: &Network) -> Trace {
-        Trace::new(self.horizon(), network)
+/// The target is chosen at run time, by a branch in each move that is always the same.
+impl Target for TargetSpec {
+    fn horizon(&self) -> Option<usize> {
+        match self {
+            TargetSpec::TdLambda(target) => target.horizon(),
+            TargetSpec::DelayedTdLambda(target) => target.horizon(),
+            TargetSpec::NStep(target) => target.horizon(),
+            TargetSpec::Backward(target) => target.horizon(),
+        }
+    }
+
+    /// TD(λ), the most frequent one, is part of the hot loop, the others are called.
+    #[inline(always)]
+    fn step<I: Isa>(&self, isa: I, trace: &mut Trace, learner: &Learner<'_>, reached: Reached<'_>) {
+        match self {
+            TargetSpec::TdLambda(target) => target.step(isa, trace, learner, reached),
+            TargetSpec::DelayedTdLambda(target) => isa.run_apart(Step { target, trace, learner, reached }),
+            TargetSpec::NStep(target) => isa.run_apart(Step { target, trace, learner, reached }),
+            TargetSpec::Backward(target) => target.step(isa, trace, learner, reached),
+        }
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(&self, isa: I, trace: &mut Trace, learner: &Learner<'_>, last: f32) {
+        match self {
+            TargetSpec::TdLambda(target) => isa.run_apart(Finish { target, trace, learner, last }),
+            TargetSpec::DelayedTdLambda(target) => isa.run_apart(Finish { target, trace, learner, last }),
+            TargetSpec::NStep(target) => isa.run_apart(Finish { target, trace, learner, last }),
+            TargetSpec::Backward(target) => isa.run_apart(Finish { target, trace, learner, last }),
+        }
+    }
+}
+
+/// [`Target::step`], out of line.
+struct Step<'a, T> {
+    target: &'a T,
+    trace: &'a mut Trace,
+    learner: &'a Learner<'a>,
+    reached: Reached<'a>,
+}
+
+impl<T: Target> Kernel for Step<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        self.target.step(isa, self.trace, self.learner, self.reached);
+    }
+}
+
+/// [`Target::finish`], out of line.
+struct Finish<'a, T> {
+    target: &'a T,
+    trace: &'a mut Trace,
+    learner: &'a Learner<'a>,
+    last: f32,
+}
+
+impl<T: Target> Kernel for Finish<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        self.target.finish(isa, self.trace, self.learner, self.last);
     }
 }

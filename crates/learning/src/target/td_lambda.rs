@@ -3,10 +3,10 @@
 //! With temporal coherence this is TC(λ), Algorithm 2: E and A learn from δ itself, not from its
 //! decayed step.
 
-use afterstate_network::{Isa, Reached};
+use afterstate_network::Isa;
 
-use super::{Target, Trace};
-use crate::{Learner, step_size::StepSize};
+use super::{Reached, Target, Trace};
+use crate::learner::Learner;
 
 /// Every error δₜ moves the last h + 1 afterstates, by δₜ·λ^(t−k).
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -27,15 +27,12 @@ impl TdLambda {
     }
 
     #[inline(always)]
-    unsafe fn update<I: Isa, S: StepSize>(&self, trace: &Trace, learner: &Learner<'_, S>, target: f32) {
-        // SAFETY: inside a kernel.
-        unsafe {
-            let delta = target - learner.value::<I>(trace.features(0));
-            let mut step = delta;
-            for back in 0..=self.horizon.min(trace.len() - 1) {
-                learner.update::<I>(trace.features(back), step, delta);
-                step *= self.lambda;
-            }
+    fn update<I: Isa>(&self, isa: I, trace: &Trace, learner: &Learner<'_>, target: f32) {
+        let delta = target - learner.value(isa, trace.features(0));
+        let mut step = delta;
+        for back in 0..=self.horizon.min(trace.len() - 1) {
+            learner.update(isa, trace.features(back), step, delta);
+            step *= self.lambda;
         }
     }
 }
@@ -46,24 +43,17 @@ impl Target for TdLambda {
     }
 
     #[inline(always)]
-    unsafe fn step<I: Isa, S: StepSize>(
-        &self,
-        trace: &mut Trace,
-        learner: &Learner<'_, S>,
-        reached: Reached<'_>,
-    ) {
+    fn step<I: Isa>(&self, isa: I, trace: &mut Trace, learner: &Learner<'_>, reached: Reached<'_>) {
         if !trace.is_empty() {
-            // SAFETY: inside a kernel.
-            unsafe { self.update::<I, S>(trace, learner, reached.reward + reached.value) };
+            self.update(isa, trace, learner, reached.reward + reached.value);
         }
         trace.push(reached.board, reached.features, 0.0);
     }
 
     #[inline(always)]
-    unsafe fn finish<I: Isa, S: StepSize>(&self, trace: &mut Trace, learner: &Learner<'_, S>, last: f32) {
+    fn finish<I: Isa>(&self, isa: I, trace: &mut Trace, learner: &Learner<'_>, last: f32) {
         if !trace.is_empty() {
-            // SAFETY: inside a kernel.
-            unsafe { self.update::<I, S>(trace, learner, last) };
+            self.update(isa, trace, learner, last);
         }
         trace.clear();
     }

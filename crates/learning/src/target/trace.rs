@@ -1,17 +1,17 @@
 //! What an episode remembers for its target: the last afterstates, each with one number. Where the values are
 //! of states or actions, these are meant.
 
-use afterstate_network::{Features, Level, Network, Positions};
+use afterstate_network::{FeatureSlots, Features, Isa, Level, Network, View};
 
-/// The afterstates of an episode: the last few with the positions of their weights, or, for targets
-/// that need the whole episode, all of them as boards.
+/// The afterstates of an episode: the last few with their features, or, for targets that need the whole episode, all of
+/// them as boards.
 #[derive(Clone, Debug)]
-pub struct Trace {
+pub(crate) struct Trace {
     /// Boards and numbers, a ring when the horizon is bounded.
     entries: Vec<Entry>,
-    /// The positions of the entries' weights; empty when the horizon is unbounded.
-    positions: Vec<Positions>,
-    lookups: usize,
+    /// The features of the entries; when the horizon is unbounded, those that were found last.
+    features: FeatureSlots,
+    /// 0 when the horizon is unbounded.
     capacity: usize,
     /// The number of afterstates so far.
     len: usize,
@@ -28,14 +28,12 @@ struct Entry {
 
 impl Trace {
     /// An empty trace that holds this many afterstates, or all.
-    pub fn new(horizon: Option<usize>, network: &Network) -> Self {
-        let lookups = network.layout().lookups().len();
+    pub(crate) fn new(horizon: Option<usize>, network: &Network) -> Self {
         // A power of two, so that the ring needs no division.
         let capacity = horizon.map_or(0, usize::next_power_of_two);
         Trace {
             entries: vec![Entry { board: [0; 16], set: 0, number: 0.0 }; capacity],
-            positions: vec![Positions::default(); capacity * lookups],
-            lookups,
+            features: FeatureSlots::new(network, capacity.max(1)),
             capacity,
             len: 0,
         }
@@ -43,19 +41,19 @@ impl Trace {
 
     /// The number of afterstates so far in the episode.
     #[inline(always)]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// Whether no afterstate has been reached.
     #[inline(always)]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Forgets the episode.
     #[inline(always)]
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.len = 0;
         if self.capacity == 0 {
             self.entries.clear();
@@ -64,18 +62,14 @@ impl Trace {
 
     /// Remembers an afterstate.
     #[inline(always)]
-    pub fn push(&mut self, board: [u8; 16], features: Features<'_>, number: f32) {
-        let Features { set, positions } = features;
+    pub(crate) fn push(&mut self, board: [u8; 16], features: Features<'_>, number: f32) {
+        let entry = Entry { board, set: features.set(), number };
         if self.capacity == 0 {
-            self.entries.push(Entry { board, set, number });
+            self.entries.push(entry);
         } else {
             let slot = self.slot(0, 1);
-            self.entries[slot] = Entry { board, set, number };
-            // A loop, because a call to copy a few vectors costs more than they do.
-            for (kept, new) in self.positions[slot * self.lookups..][..self.lookups].iter_mut().zip(positions)
-            {
-                *kept = *new;
-            }
+            self.entries[slot] = entry;
+            self.features.put(slot, features);
         }
         self.len += 1;
     }
@@ -89,47 +83,59 @@ impl Trace {
 
     /// The weights of the afterstate `back` steps before the last one, inside the horizon.
     #[inline(always)]
-    pub fn features(&self, back: usize) -> Features<'_> {
-        let slot = self.slot(back, 0);
-        let positions = &self.positions[slot * self.lookups..][..self.lookups];
-        Features { set: self.entries[slot].set, positions }
+    pub(crate) fn features(&self, back: usize) -> Features<'_> {
+        self.features.get(self.slot(back, 0))
+    }
+
+    /// Finds the weights of the afterstate `back` steps before the last one, in a trace of the whole episode.
+    #[inline(always)]
+    pub(crate) fn find<I: Isa>(&mut self, isa: I, view: &View<'_>, back: usize) {
+        let board = *self.board(back);
+        view.find(isa, &board, &mut self.features, 0);
+    }
+
+    /// What [`Self::find`] found.
+    #[inline(always)]
+    pub(crate) fn found(&self, back: usize) -> Features<'_> {
+        let first = self.features.get(0);
+        first.of_action(self.set(back) - first.set())
     }
 
     /// The board of the afterstate `back` steps before the last one.
     #[inline(always)]
-    pub fn board(&self, back: usize) -> &[u8; 16] {
+    pub(crate) fn board(&self, back: usize) -> &[u8; 16] {
         &self.entries[self.slot(back, 0)].board
     }
 
     /// The set of tables of the afterstate `back` steps before the last one.
     #[inline(always)]
-    pub fn set(&self, back: usize) -> usize {
+    pub(crate) fn set(&self, back: usize) -> usize {
         self.entries[self.slot(back, 0)].set
     }
 
     /// The number kept with the afterstate `back` steps before the last one.
     #[inline(always)]
-    pub fn number(&self, back: usize) -> f32 {
+    pub(crate) fn number(&self, back: usize) -> f32 {
         self.entries[self.slot(back, 0)].number
     }
 
     /// Changes the number kept with the last afterstate.
     #[inline(always)]
-    pub fn set_last_number(&mut self, number: f32) {
+    pub(crate) fn set_last_number(&mut self, number: f32) {
         let slot = self.slot(0, 0);
         self.entries[slot].number = number;
     }
 
     /// Everything that is remembered, the oldest first: boards, sets of tables and numbers; and the number of
     /// afterstates so far.
-    pub fn entries(&self) -> (Vec<([u8; 16], usize, f32)>, usize) {
+    pub(crate) fn entries(&self) -> (Vec<([u8; 16], usize, f32)>, usize) {
         let held = if self.capacity == 0 { self.len } else { self.len.min(self.capacity) };
         let entry = |back| (*self.board(back), self.set(back), self.number(back));
         ((0..held).rev().map(entry).collect(), self.len)
     }
 
     /// A trace that remembers what [`Self::entries`] gave.
-    pub fn restore(
+    pub(crate) fn restore(
         horizon: Option<usize>,
         network: &Network,
         entries: &[([u8; 16], usize, f32)],
@@ -137,9 +143,11 @@ impl Trace {
     ) -> Self {
         let mut trace = Trace::new(horizon, network);
         trace.len = len - entries.len();
+        let mut found = FeatureSlots::new(network, 1);
         for &(board, set, number) in entries {
-            let (positions, _) = network.view().positions_at(Level::Portable, &board);
-            trace.push(board, Features { set, positions: &positions }, number);
+            network.view().find_at(Level::Portable, &board, &mut found, 0);
+            let first = found.get(0);
+            trace.push(board, first.of_action(set - first.set()), number);
         }
         trace
     }

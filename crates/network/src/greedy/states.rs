@@ -4,35 +4,26 @@
 use afterstate_game::{Afterstate, Rules};
 
 use super::GreedyGame;
-use crate::{Found, Isa, View};
+use crate::{Isa, View};
 
 impl<const N: usize> GreedyGame<N> {
     /// Evaluates the state and its moves.
-    ///
-    /// # Safety
-    /// Inside a kernel only.
     #[inline(always)]
-    pub(super) unsafe fn evaluate_states<I: Isa>(&mut self, view: &View<'_>, rules: &Rules) {
-        let positions = &mut self.positions[..view.lookups.len()];
-        // SAFETY: inside a kernel; the positions are this view's.
-        let Found { set, value } = unsafe { view.find::<I>(&self.state.board().bytes(), positions) };
-        (self.sets, self.values) = ([set; 4], [value; 4]);
+    pub(super) fn evaluate_states<I: Isa>(&mut self, isa: I, view: &View<'_>, rules: &Rules) {
+        self.values = [view.find(isa, &self.state.board().bytes(), &mut self.features, 0); 4];
         self.returns = [f32::NEG_INFINITY; 4];
         for a in self.slides.legal {
             let a = a as usize;
-            // SAFETY: inside a kernel.
-            let expected = unsafe { expectation::<I, N>(view, self.slides.afterstates[a], rules) };
+            let expected = expectation(isa, view, self.slides.afterstates[a], rules);
             self.returns[a] = self.slides.rewards[a] as f32 + expected;
         }
     }
 }
 
 /// Σ p·V(s'') over the states that follow an afterstate.
-///
-/// # Safety
-/// Inside a kernel only.
 #[inline(always)]
-unsafe fn expectation<I: Isa, const N: usize>(
+fn expectation<I: Isa, const N: usize>(
+    isa: I,
     view: &View<'_>,
     afterstate: Afterstate<N>,
     rules: &Rules,
@@ -42,8 +33,7 @@ unsafe fn expectation<I: Isa, const N: usize>(
     let mut expected = 0.0;
     for (state, probability) in afterstate.spawns(rules) {
         if !(may_end && state.is_terminal()) {
-            // SAFETY: inside a kernel.
-            expected += probability as f32 * unsafe { view.value::<I>(&state.board().bytes()) };
+            expected += probability as f32 * view.value(isa, &state.board().bytes());
         }
     }
     expected

@@ -2,21 +2,30 @@
 
 use std::{arch::x86_64::*, sync::atomic::AtomicU32};
 
-use super::{Encoding, Isa, Level};
+use super::{BLOCK, Encoding, Isa, Kernel};
 use crate::{Lookup, Positions, lookup::SCATTER};
 
 /// x86-64 with AVX2.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Avx2;
+pub(super) struct Avx2(());
+
+impl Avx2 {
+    /// The token.
+    ///
+    /// # Safety
+    /// The processor must have the instruction set.
+    pub(super) unsafe fn new() -> Self {
+        Avx2(())
+    }
+}
 
 impl Isa for Avx2 {
     type Sums = [__m256; 2];
-    const LEVEL: Level = Level::Avx2;
 
     #[inline(always)]
-    unsafe fn positions(board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions {
+    fn positions(self, board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions {
         let mut positions = Positions::default();
-        // SAFETY: AVX2 is there; loads and stores are of halves of arrays, whose alignment is 64.
+        // SAFETY: the token says that AVX2 is there; loads and stores are of halves of arrays, whose alignment is 64.
         unsafe {
             let board = _mm_loadu_si128(board.as_ptr().cast());
             let board = match encoding {
@@ -78,19 +87,20 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn zero() -> Self::Sums {
-        // SAFETY: AVX2 is there.
+    fn zero(self) -> Self::Sums {
+        // SAFETY: the token says that AVX2 is there.
         unsafe { [_mm256_setzero_ps(); 2] }
     }
 
     #[inline(always)]
     unsafe fn gather(
+        self,
         weights: &[AtomicU32],
         lookup: &Lookup,
         positions: &Positions,
         lanes: u16,
     ) -> Self::Sums {
-        // SAFETY: AVX2 is there, and the positions of live lanes, the only ones that are loaded, lie
+        // SAFETY: the token says that AVX2 is there, and the positions of live lanes, the only ones that are loaded, lie
         // inside the weights. Other threads may store to them meanwhile: aligned four-byte loads never
         // tear, and any bits are an f32; it is what relaxed atomic loads compile to.
         unsafe {
@@ -112,14 +122,14 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn add(sums: Self::Sums, more: Self::Sums) -> Self::Sums {
-        // SAFETY: AVX2 is there.
+    fn add(self, sums: Self::Sums, more: Self::Sums) -> Self::Sums {
+        // SAFETY: the token says that AVX2 is there.
         unsafe { [_mm256_add_ps(sums[0], more[0]), _mm256_add_ps(sums[1], more[1])] }
     }
 
     #[inline(always)]
-    unsafe fn zeros([low, high]: Self::Sums) -> u16 {
-        // SAFETY: AVX2 is there.
+    fn zeros(self, [low, high]: Self::Sums) -> u16 {
+        // SAFETY: the token says that AVX2 is there.
         unsafe {
             let low = _mm256_cmp_ps::<_CMP_EQ_OQ>(low, _mm256_setzero_ps());
             let high = _mm256_cmp_ps::<_CMP_EQ_OQ>(high, _mm256_setzero_ps());
@@ -128,9 +138,36 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn total([low, high]: Self::Sums) -> f32 {
-        // SAFETY: AVX2 is there.
+    fn total(self, [low, high]: Self::Sums) -> f32 {
+        // SAFETY: the token says that AVX2 is there.
         unsafe { total(_mm256_add_ps(low, high)) }
+    }
+
+    #[inline(always)]
+    fn differ(self, weights: &[AtomicU32], numbers: &[f32; BLOCK]) -> bool {
+        let (weights, numbers) =
+            (weights[..BLOCK].as_ptr().cast::<__m256i>(), numbers.as_ptr().cast::<__m256i>());
+        // SAFETY: the token says that AVX2 is there; sixteen weights and sixteen numbers are loaded. Other threads may
+        // store to them meanwhile, as in `gather`.
+        unsafe {
+            let half =
+                |i| _mm256_xor_si256(_mm256_loadu_si256(weights.add(i)), _mm256_loadu_si256(numbers.add(i)));
+            let differ = _mm256_or_si256(half(0), half(1));
+            _mm256_testz_si256(differ, differ) == 0
+        }
+    }
+
+    #[inline(always)]
+    fn run_apart<K: Kernel>(self, kernel: K) -> K::Output {
+        /// # Safety
+        /// The processor must have the instruction set.
+        #[inline(never)]
+        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+        unsafe fn run<K: Kernel>(isa: Avx2, kernel: K) -> K::Output {
+            kernel.run(isa)
+        }
+        // SAFETY: the token says so.
+        unsafe { run(self, kernel) }
     }
 }
 

@@ -2,24 +2,34 @@
 
 use std::{
     arch::x86_64::*,
+    ops::{Add, Mul},
     sync::atomic::{AtomicU32, AtomicU64},
 };
 
-use super::{Encoding, Isa, Level, avx2};
+use super::{BLOCK, Encoding, Isa, Kernel, Lanes, Rule, avx2};
 use crate::{Lookup, Positions, lookup::SCATTER};
 
 /// x86-64 with AVX-512 (F, BW, CD, DQ, VL).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Avx512;
+pub(super) struct Avx512(());
+
+impl Avx512 {
+    /// The token.
+    ///
+    /// # Safety
+    /// The processor must have the instruction set.
+    pub(super) unsafe fn new() -> Self {
+        Avx512(())
+    }
+}
 
 impl Isa for Avx512 {
     type Sums = __m512;
-    const LEVEL: Level = Level::Avx512;
 
     #[inline(always)]
-    unsafe fn positions(board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions {
+    fn positions(self, board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions {
         let mut positions = Positions::default();
-        // SAFETY: AVX-512 is there; loads and stores are of whole arrays, whose alignment is 64.
+        // SAFETY: the token says that AVX-512 is there; loads and stores are of whole arrays, whose alignment is 64.
         unsafe {
             let load = |array: *const __m512i| _mm512_load_si512(array);
             let board = _mm_loadu_si128(board.as_ptr().cast());
@@ -76,19 +86,20 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn zero() -> Self::Sums {
-        // SAFETY: AVX-512 is there.
+    fn zero(self) -> Self::Sums {
+        // SAFETY: the token says that AVX-512 is there.
         unsafe { _mm512_setzero_ps() }
     }
 
     #[inline(always)]
     unsafe fn gather(
+        self,
         weights: &[AtomicU32],
         lookup: &Lookup,
         positions: &Positions,
         lanes: u16,
     ) -> Self::Sums {
-        // SAFETY: AVX-512 is there, and the positions of live lanes, the only ones that are loaded, lie
+        // SAFETY: the token says that AVX-512 is there, and the positions of live lanes, the only ones that are loaded, lie
         // inside the weights. Other threads may store to them meanwhile: aligned four-byte loads never
         // tear, and any bits are an f32; it is what relaxed atomic loads compile to.
         unsafe {
@@ -99,27 +110,27 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn add(sums: Self::Sums, more: Self::Sums) -> Self::Sums {
-        // SAFETY: AVX-512 is there.
+    fn add(self, sums: Self::Sums, more: Self::Sums) -> Self::Sums {
+        // SAFETY: the token says that AVX-512 is there.
         unsafe { _mm512_add_ps(sums, more) }
     }
 
     #[inline(always)]
-    unsafe fn zeros(sums: Self::Sums) -> u16 {
-        // SAFETY: AVX-512 is there.
+    fn zeros(self, sums: Self::Sums) -> u16 {
+        // SAFETY: the token says that AVX-512 is there.
         unsafe { _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(sums, _mm512_setzero_ps()) }
     }
 
     #[inline(always)]
-    unsafe fn update_coherently(
+    unsafe fn update(
+        self,
         weights: &[AtomicU32],
-        sums: &[AtomicU64],
+        pairs: &[AtomicU64],
         lookup: &Lookup,
         positions: &Positions,
-        step: f32,
-        error: f32,
+        rule: impl Rule,
     ) {
-        // SAFETY: AVX-512 is there; the lanes of each round are live ones that differ in position.
+        // SAFETY: the token says that AVX-512 is there; the lanes of each round are live ones that differ in position.
         unsafe {
             let index = _mm512_load_si512(positions.0.as_ptr().cast());
             let conflicts = _mm512_conflict_epi32(index);
@@ -128,65 +139,134 @@ impl Isa for Avx512 {
             while waiting != 0 {
                 let conflicts = _mm512_and_si512(conflicts, _mm512_set1_epi32(waiting.into()));
                 let ready = _mm512_mask_testn_epi32_mask(waiting, conflicts, conflicts);
-                update_lanes(weights, sums, lookup.base(), index, ready, step, error);
+                update_lanes(weights, pairs, lookup.base(), index, ready, rule);
                 waiting &= !ready;
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn total(sums: Self::Sums) -> f32 {
-        // SAFETY: AVX-512 is there.
+    fn total(self, sums: Self::Sums) -> f32 {
+        // SAFETY: the token says that AVX-512 is there.
         unsafe {
             let high = _mm512_extractf32x8_ps::<1>(sums);
             avx2::total(_mm256_add_ps(_mm512_castps512_ps256(sums), high))
         }
     }
+
+    #[inline(always)]
+    fn differ(self, weights: &[AtomicU32], numbers: &[f32; BLOCK]) -> bool {
+        let weights = &weights[..BLOCK];
+        // SAFETY: the token says that AVX-512 is there; sixteen weights and sixteen numbers are loaded. Other threads may
+        // store to them meanwhile, as in `gather`.
+        unsafe {
+            let weights = _mm512_loadu_si512(weights.as_ptr().cast());
+            _mm512_cmpneq_epi32_mask(weights, _mm512_loadu_si512(numbers.as_ptr().cast())) != 0
+        }
+    }
+
+    #[inline(always)]
+    fn run_apart<K: Kernel>(self, kernel: K) -> K::Output {
+        /// # Safety
+        /// The processor must have the instruction set.
+        #[inline(never)]
+        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+        unsafe fn run<K: Kernel>(isa: Avx512, kernel: K) -> K::Output {
+            kernel.run(isa)
+        }
+        // SAFETY: the token says so.
+        unsafe { run(self, kernel) }
+    }
 }
 
-/// Moves the weights of some lanes as temporal coherence does, all at once.
+/// Sixteen numbers; there are none without AVX-512, so that their operators may use it.
+#[derive(Clone, Copy)]
+struct Sixteen(__m512);
+
+impl Add for Sixteen {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: AVX-512 is there.
+        Sixteen(unsafe { _mm512_add_ps(self.0, other.0) })
+    }
+}
+
+impl Mul for Sixteen {
+    type Output = Self;
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        // SAFETY: AVX-512 is there.
+        Sixteen(unsafe { _mm512_mul_ps(self.0, other.0) })
+    }
+}
+
+impl Lanes for Sixteen {
+    #[inline(always)]
+    fn splat(self, number: f32) -> Self {
+        // SAFETY: AVX-512 is there.
+        Sixteen(unsafe { _mm512_set1_ps(number) })
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        // SAFETY: AVX-512 is there.
+        Sixteen(unsafe { _mm512_abs_ps(self.0) })
+    }
+
+    #[inline(always)]
+    fn divided_or(self, divisor: Self, otherwise: f32) -> Self {
+        // SAFETY: AVX-512 is there.
+        unsafe {
+            let divided = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(divisor.0, _mm512_setzero_ps());
+            Sixteen(_mm512_mask_div_ps(_mm512_set1_ps(otherwise), divided, self.0, divisor.0))
+        }
+    }
+}
+
+/// Changes the weights and pairs of some lanes by a rule, all at once.
 ///
 /// # Safety
-/// AVX-512 must be there; the lanes must have positions inside the weights and the sums, each its own.
+/// AVX-512 must be there; the lanes must have positions inside the weights and the pairs, each its own.
 #[inline(always)]
 unsafe fn update_lanes(
     weights: &[AtomicU32],
-    sums: &[AtomicU64],
+    pairs: &[AtomicU64],
     base: isize,
     index: __m512i,
     lanes: u16,
-    step: f32,
-    error: f32,
+    rule: impl Rule,
 ) {
     // SAFETY: as the caller. Aligned loads and stores of four and eight bytes never tear, and any bits
     // are an f32; it is what relaxed atomics compile to.
     unsafe {
         let weights: *mut f32 = weights.as_ptr().wrapping_offset(base).cast_mut().cast();
-        let sums: *mut i64 = sums.as_ptr().wrapping_offset(base).cast_mut().cast();
+        let pairs: *mut i64 = pairs.as_ptr().wrapping_offset(base).cast_mut().cast();
         let (low, high) = (_mm512_castsi512_si256(index), _mm512_extracti64x4_epi64::<1>(index));
         let (low_lanes, high_lanes) = (lanes as u8, (lanes >> 8) as u8);
         let zero = _mm512_setzero_si512();
-        let first = _mm512_castsi512_ps(_mm512_mask_i32gather_epi64::<8>(zero, low_lanes, low, sums));
-        let second = _mm512_castsi512_ps(_mm512_mask_i32gather_epi64::<8>(zero, high_lanes, high, sums));
+        let first = _mm512_castsi512_ps(_mm512_mask_i32gather_epi64::<8>(zero, low_lanes, low, pairs));
+        let second = _mm512_castsi512_ps(_mm512_mask_i32gather_epi64::<8>(zero, high_lanes, high, pairs));
         let number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         let evens = _mm512_slli_epi32::<1>(number);
-        let e = _mm512_permutex2var_ps(first, evens, second);
-        let a = _mm512_permutex2var_ps(first, _mm512_or_si512(evens, _mm512_set1_epi32(1)), second);
-        let seen = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(a, _mm512_setzero_ps());
-        let rate = _mm512_mask_div_ps(_mm512_set1_ps(1.0), seen, _mm512_abs_ps(e), a);
+        let odds = _mm512_or_si512(evens, _mm512_set1_epi32(1));
+        let pair = (
+            Sixteen(_mm512_permutex2var_ps(first, evens, second)),
+            Sixteen(_mm512_permutex2var_ps(first, odds, second)),
+        );
         let weight = _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), lanes, index, weights);
-        let weight = _mm512_add_ps(weight, _mm512_mul_ps(rate, _mm512_set1_ps(step)));
-        _mm512_mask_i32scatter_ps::<4>(weights, lanes, index, weight);
-        let e = _mm512_add_ps(e, _mm512_set1_ps(error));
-        let a = _mm512_add_ps(a, _mm512_set1_ps(error.abs()));
-        // E of lane i/2 and A of lane i/2 take turns.
-        let pairs = _mm512_or_si512(
+        let (weight, (Sixteen(lower), Sixteen(upper))) = rule.apply(Sixteen(weight), pair);
+        _mm512_mask_i32scatter_ps::<4>(weights, lanes, index, weight.0);
+        // The lower number of lane i/2 and the upper one take turns.
+        let turns = _mm512_or_si512(
             _mm512_srli_epi32::<1>(number),
             _mm512_slli_epi32::<4>(_mm512_and_si512(number, _mm512_set1_epi32(1))),
         );
-        let first = _mm512_permutex2var_ps(e, pairs, a);
-        let second = _mm512_permutex2var_ps(e, _mm512_add_epi32(pairs, _mm512_set1_epi32(8)), a);
-        _mm512_mask_i32scatter_epi64::<8>(sums, low_lanes, low, _mm512_castps_si512(first));
-        _mm512_mask_i32scatter_epi64::<8>(sums, high_lanes, high, _mm512_castps_si512(second));
+        let first = _mm512_permutex2var_ps(lower, turns, upper);
+        let second = _mm512_permutex2var_ps(lower, _mm512_add_epi32(turns, _mm512_set1_epi32(8)), upper);
+        _mm512_mask_i32scatter_epi64::<8>(pairs, low_lanes, low, _mm512_castps_si512(first));
+        _mm512_mask_i32scatter_epi64::<8>(pairs, high_lanes, high, _mm512_castps_si512(second));
     }
 }

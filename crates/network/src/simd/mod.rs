@@ -1,93 +1,90 @@
 //! Vector instructions, in one place: what a lookup needs, once for each instruction set, and the
 //! dispatch that compiles a whole hot loop for each of them.
 //!
-//! All of them give the same bits, and a test says so.
+//! An instruction set is a token ([`Isa`]): only [`dispatch`] makes one, after it has asked the processor, so
+//! whoever holds a token may use the instructions. Code that takes a token is therefore safe, as long as it is
+//! inlined into the kernel that `dispatch` runs: mark it `#[inline(always)]`.
+//!
+//! All instruction sets give the same bits, and tests say so.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod lanes;
 mod portable;
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::{Lookup, Positions};
+pub use lanes::{Lanes, Rule, pack, unpack};
 use portable::Portable;
 #[cfg(target_arch = "x86_64")]
 use {avx2::Avx2, avx512::Avx512};
 
-/// An instruction set: how positions are computed, and weights loaded and added.
-pub trait Isa: Copy {
-    /// Sixteen sums.
+/// Weights that are compared together: a cache line.
+pub const BLOCK: usize = 16;
+
+/// An instruction set: the proof that the processor has it, and what a lookup does with it.
+pub trait Isa: Copy + Send + Sync {
+    /// Sixteen numbers.
     type Sums: Copy;
 
-    /// Which one it is.
-    const LEVEL: Level;
-
     /// The positions of a board's weights.
-    ///
-    /// # Safety
-    /// The instruction set must be there: inside a [`Kernel`] that [`dispatch`] runs.
-    unsafe fn positions(board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions;
+    fn positions(self, board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions;
 
     /// Zeros.
-    ///
-    /// # Safety
-    /// As for [`Self::positions`].
-    unsafe fn zero() -> Self::Sums;
+    fn zero(self) -> Self::Sums;
+
+    /// Adds lane by lane.
+    fn add(self, sums: Self::Sums, more: Self::Sums) -> Self::Sums;
+
+    /// The lanes that are 0.
+    fn zeros(self, sums: Self::Sums) -> u16;
+
+    /// The sum of the sixteen: the two halves lane by lane, then ((0+4)+(2+6)) + ((1+5)+(3+7)).
+    fn total(self, sums: Self::Sums) -> f32;
 
     /// The weights at a lookup's positions, in some of its live lanes; 0 in the others.
     ///
     /// # Safety
-    /// As for [`Self::positions`]; the positions must be the lookup's, and the lookup the weights'.
-    unsafe fn gather(weights: &[AtomicU32], lookup: &Lookup, positions: &Positions, lanes: u16)
-    -> Self::Sums;
-
-    /// Adds lane by lane.
-    ///
-    /// # Safety
-    /// As for [`Self::positions`].
-    unsafe fn add(sums: Self::Sums, more: Self::Sums) -> Self::Sums;
-
-    /// The lanes that are 0.
-    ///
-    /// # Safety
-    /// As for [`Self::positions`].
-    unsafe fn zeros(sums: Self::Sums) -> u16;
-
-    /// Moves the weights at a lookup's positions as temporal coherence does: by |E|/A of each weight
-    /// (1 while A is 0) times the step; then E grows by the error and A by its absolute value. One
-    /// lane after the other, since a weight can occur in several.
-    ///
-    /// # Safety
-    /// As for [`Self::gather`]; there must be as many sums (E in the lower half, A in the upper) as weights.
-    #[inline(always)]
-    unsafe fn update_coherently(
+    /// The positions of these lanes must be inside the weights.
+    unsafe fn gather(
+        self,
         weights: &[AtomicU32],
-        sums: &[AtomicU64],
         lookup: &Lookup,
         positions: &Positions,
-        step: f32,
-        error: f32,
-    ) {
-        for &position in &positions.0[..lookup.live()] {
-            let position = (lookup.base() + position as isize) as usize;
-            // SAFETY: the positions of live lanes lie inside the weights.
-            let (weight, sum) = unsafe { (weights.get_unchecked(position), sums.get_unchecked(position)) };
-            let word = sum.load(Relaxed);
-            let (e, a) = (f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32));
-            let rate = if a == 0.0 { 1.0 } else { e.abs() / a };
-            weight.store((f32::from_bits(weight.load(Relaxed)) + rate * step).to_bits(), Relaxed);
-            let (e, a) = (e + error, a + error.abs());
-            sum.store(u64::from(e.to_bits()) | u64::from(a.to_bits()) << 32, Relaxed);
-        }
-    }
+        lanes: u16,
+    ) -> Self::Sums;
 
-    /// The sum of the sixteen: the two halves lane by lane, then ((0+4)+(2+6)) + ((1+5)+(3+7)).
+    /// Changes the weights at a lookup's positions, and the pairs of numbers kept with them, by a rule. The result is that of one
+    /// lane after the other: a weight can occur in several.
     ///
     /// # Safety
-    /// As for [`Self::positions`].
-    unsafe fn total(sums: Self::Sums) -> f32;
+    /// The positions of live lanes must be inside the weights and the pairs.
+    #[inline(always)]
+    unsafe fn update(
+        self,
+        weights: &[AtomicU32],
+        pairs: &[AtomicU64],
+        lookup: &Lookup,
+        positions: &Positions,
+        rule: impl Rule,
+    ) {
+        // SAFETY: as the caller.
+        unsafe { lanes::update_one_by_one(weights, pairs, lookup, positions, rule) }
+    }
+
+    /// Whether the first sixteen weights have other bits than these numbers. The weights should be those of one thread: what others
+    /// write meanwhile may be seen or not.
+    #[inline(always)]
+    fn differ(self, weights: &[AtomicU32], numbers: &[f32; BLOCK]) -> bool {
+        let weights = weights[..BLOCK].iter().zip(numbers);
+        weights.fold(0, |differ, (weight, number)| differ | weight.load(Relaxed) ^ number.to_bits()) != 0
+    }
+
+    /// Runs a kernel out of line, for what is rarely needed inside another one.
+    fn run_apart<K: Kernel>(self, kernel: K) -> K::Output;
 }
 
 /// How exponents become positions.
@@ -144,16 +141,13 @@ impl Level {
     }
 }
 
-/// A hot loop that is to be compiled for every instruction set.
+/// A hot loop that is compiled for every instruction set.
 pub trait Kernel {
     /// What it gives.
     type Output;
 
     /// The loop. Mark the implementation, and everything it calls in the loop, `#[inline(always)]`.
-    ///
-    /// # Safety
-    /// The instruction set must be there.
-    unsafe fn run<I: Isa>(self) -> Self::Output;
+    fn run<I: Isa>(self, isa: I) -> Self::Output;
 }
 
 /// Runs a kernel with an instruction set.
@@ -162,40 +156,15 @@ pub trait Kernel {
 /// When the processor does not have it.
 pub fn dispatch<K: Kernel>(level: Level, kernel: K) -> K::Output {
     assert!(level.is_available(), "this processor has no {level:?}");
-    // SAFETY: just checked.
-    unsafe { dispatch_unchecked(level, kernel) }
-}
-
-/// Runs a kernel with an instruction set that is known to be there: for one kernel inside another, to keep what
-/// is rarely needed out of a hot loop.
-///
-/// # Safety
-/// The processor must have it.
-pub(crate) unsafe fn dispatch_unchecked<K: Kernel>(level: Level, kernel: K) -> K::Output {
-    // SAFETY: as the caller; plain Rust runs everywhere.
-    unsafe {
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => run_avx512(kernel),
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => run_avx2(kernel),
-            _ => kernel.run::<Portable>(),
-        }
+    match level {
+        // SAFETY: just checked, here and below.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { Avx512::new() }.run_apart(kernel),
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Level::Avx2 => unsafe { Avx2::new() }.run_apart(kernel),
+        _ => Portable.run_apart(kernel),
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
-unsafe fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
-    // SAFETY: the caller has checked the processor.
-    unsafe { kernel.run::<Avx2>() }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-unsafe fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
-    // SAFETY: the caller has checked the processor.
-    unsafe { kernel.run::<Avx512>() }
 }
 
 /// Asks for a cache line before it is needed; does nothing where the processor has no such hint.

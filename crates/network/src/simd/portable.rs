@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::{Encoding, Isa, Level};
+use super::{Encoding, Isa, Kernel};
 use crate::{LANES, Lookup, Positions, lookup::scatter};
 
 /// Plain Rust.
@@ -11,10 +11,9 @@ pub(super) struct Portable;
 
 impl Isa for Portable {
     type Sums = [f32; LANES];
-    const LEVEL: Level = Level::Portable;
 
     #[inline(always)]
-    unsafe fn positions(board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions {
+    fn positions(self, board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions {
         let cell = |byte: u8| if byte < 16 { u32::from(board[usize::from(byte)]) } else { 0 };
         let position = |lane: usize| match encoding {
             Encoding::Nibbles => {
@@ -53,12 +52,13 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
-    unsafe fn zero() -> Self::Sums {
+    fn zero(self) -> Self::Sums {
         [0.0; LANES]
     }
 
     #[inline(always)]
     unsafe fn gather(
+        self,
         weights: &[AtomicU32],
         lookup: &Lookup,
         positions: &Positions,
@@ -73,19 +73,24 @@ impl Isa for Portable {
     }
 
     #[inline(always)]
-    unsafe fn add(mut sums: Self::Sums, more: Self::Sums) -> Self::Sums {
+    fn add(self, mut sums: Self::Sums, more: Self::Sums) -> Self::Sums {
         sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         sums
     }
 
     #[inline(always)]
-    unsafe fn zeros(sums: Self::Sums) -> u16 {
+    fn zeros(self, sums: Self::Sums) -> u16 {
         (0..LANES).map(|lane| u16::from(sums[lane] == 0.0) << lane).sum()
     }
 
     #[inline(always)]
-    unsafe fn total(sums: Self::Sums) -> f32 {
+    fn total(self, sums: Self::Sums) -> f32 {
         let v: [f32; 8] = std::array::from_fn(|lane| sums[lane] + sums[lane + 8]);
         ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]))
+    }
+
+    #[inline(never)]
+    fn run_apart<K: Kernel>(self, kernel: K) -> K::Output {
+        kernel.run(self)
     }
 }

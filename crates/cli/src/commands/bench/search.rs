@@ -24,7 +24,7 @@ pub(super) fn search() -> Result<Vec<Figure>, Failure> {
 
 /// Moves per second in whole games, one after the other.
 fn rate(network: &Network, plies: u32) -> f64 {
-    let mut player = PlayerSpec::new(Limit::Plies(plies)).player::<_, 4>(network.view(), Rules::default(), 1);
+    let mut player = PlayerSpec::new(Limit::Plies(plies)).player::<4>(network.view(), Rules::default(), 1);
     let (start, mut moves) = (Instant::now(), 0);
     for number in 0.. {
         let mut game = Game::new(Rules::default(), 1, number);

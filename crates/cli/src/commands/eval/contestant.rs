@@ -39,7 +39,7 @@ impl Contestant {
         }
         let mut spec = search.map_or(Ok(PlayerSpec::new(Limit::Plies(1))), parse_search)?;
         spec.downgrade = spec.downgrade.or(downgrade);
-        let model = Loaded::open(model)?.folded();
+        let model = Loaded::open(model)?;
         let spec = model.search(spec);
         Ok(Contestant::Network(Box::new(model), spec))
     }

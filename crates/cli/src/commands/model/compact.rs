@@ -81,7 +81,7 @@ fn parse_size(text: &str) -> Result<u64, String> {
 impl Compact {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let mut extra = ModelInfo::of(&open_file(&self.file)?).map_err(failure)?.extra;
-        let model = Loaded::open(Some(&self.file))?;
+        let model = Loaded::open_unfolded(Some(&self.file))?;
         let Compact { size, games, seed, .. } = self;
         // What the model asks for already goes on to hold.
         let downgrade = self.downgrade.or(model.downgrade);

@@ -1,0 +1,275 @@
+//! A network as the hot loops see it: values of boards, sums of weights, and their updates.
+//!
+//! Everything here is safe but a few lines: positions come from the view's own lookups, so they are inside its weights,
+//! and whoever brings features has them checked for the network that they are of.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use crate::{
+    Encoding, FeatureSlots, Features, Isa, Kernel, LANES, Level, Lookup, Positions, Rule, Stages, dispatch,
+    features::Owner,
+    prefetch,
+    weight_promotion::{Promotion, Source, Sum},
+};
+
+/// Weights and the lookups that find a board's among them.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    pub(crate) owner: Owner,
+    /// All weights.
+    pub(crate) weights: &'a [AtomicU32],
+    /// The lookups, the same for every set of tables.
+    pub(crate) lookups: &'a [Lookup],
+    pub(crate) encoding: Encoding,
+    pub(crate) stages: &'a Stages,
+    pub(crate) sets_per_stage: usize,
+    pub(crate) set_len: usize,
+    pub(crate) initial: &'a [f32],
+    pub(crate) promotion: Promotion,
+    /// The first set whose weights are promoted.
+    pub(crate) promoted_from: usize,
+    /// Whether the weights of a set are too many for a core's own caches.
+    pub(crate) is_large: bool,
+}
+
+/// The lookups of a thread that keeps the weights of small tiles in an area of its own, behind those of each set.
+pub struct PrivateLookups {
+    pub(crate) owner: Owner,
+    pub(crate) area: usize,
+    pub(crate) lookups: Vec<Lookup>,
+}
+
+impl PrivateLookups {
+    /// Where the area begins in each set of tables.
+    pub fn area(&self) -> usize {
+        self.area
+    }
+}
+
+impl<'a> View<'a> {
+    /// The network as a thread sees it that has such lookups.
+    ///
+    /// # Panics
+    /// When they are of another network.
+    pub fn with_private(self, private: &'a PrivateLookups) -> Self {
+        assert!(private.owner == self.owner, "lookups of another network");
+        View { lookups: &private.lookups, ..self }
+    }
+
+    /// All weights, set by set.
+    #[inline(always)]
+    pub fn weights(&self) -> &'a [AtomicU32] {
+        self.weights
+    }
+
+    /// The index of a set's first weight.
+    #[inline(always)]
+    fn start(&self, set: usize) -> usize {
+        set * self.set_len
+    }
+
+    /// The weights of a set.
+    #[inline(always)]
+    pub(crate) fn weights_of(&self, set: usize) -> &'a [AtomicU32] {
+        &self.weights[self.start(set)..][..self.set_len]
+    }
+
+    /// The set of tables for a board: that of its stage, and of the first action.
+    #[inline(always)]
+    pub fn set_of(&self, board: &[u8; 16]) -> usize {
+        self.stages.of(board) * self.sets_per_stage
+    }
+
+    /// The stage of a board.
+    #[inline(always)]
+    pub fn stage_of(&self, board: &[u8; 16]) -> usize {
+        self.stages.of(board)
+    }
+
+    /// Finds the weights of a board; their sum, the value, is that of the first action where there are several.
+    #[inline(always)]
+    pub fn find<I: Isa>(&self, isa: I, board: &[u8; 16], slots: &mut FeatureSlots, slot: usize) -> f32 {
+        let set = self.set_of(board);
+        let found = slots.slot_of(self, slot, set);
+        if set >= self.promoted_from {
+            return self.promoted(isa, set, Source::Board(board, Some(found)));
+        }
+        let weights = self.weights_of(set);
+        let mut sums = isa.zero();
+        for (lookup, positions) in self.lookups.iter().zip(found) {
+            *positions = isa.positions(board, self.encoding, lookup);
+            // SAFETY: the lookup is the view's.
+            sums = isa.add(sums, unsafe { isa.gather(weights, lookup, positions, lookup.live_lanes()) });
+        }
+        self.initial[set] + isa.total(sums)
+    }
+
+    /// Finds the weights of a board, by a given instruction set.
+    ///
+    /// # Panics
+    /// When the processor has no such instructions.
+    pub fn find_at(&self, level: Level, board: &[u8; 16], slots: &mut FeatureSlots, slot: usize) -> f32 {
+        struct Find<'a>(&'a View<'a>, &'a [u8; 16], &'a mut FeatureSlots, usize);
+        impl Kernel for Find<'_> {
+            type Output = f32;
+            #[inline(always)]
+            fn run<I: Isa>(self, isa: I) -> f32 {
+                self.0.find(isa, self.1, self.2, self.3)
+            }
+        }
+        dispatch(level, Find(self, board, slots, slot))
+    }
+
+    /// Finds the weights of a board and prefetches them.
+    #[inline(always)]
+    pub fn look_up<I: Isa>(&self, isa: I, board: &[u8; 16], slots: &mut FeatureSlots, slot: usize) {
+        let set = self.set_of(board);
+        self.look_up_in(isa, set, board, slots.slot_of(self, slot, set));
+    }
+
+    /// Finds the positions of a board's weights in a set of tables, and prefetches the weights.
+    #[inline(always)]
+    pub(crate) fn look_up_in<I: Isa>(
+        &self,
+        isa: I,
+        set: usize,
+        board: &[u8; 16],
+        positions: &mut [Positions],
+    ) {
+        let weights = self.weights.as_ptr().wrapping_add(self.start(set));
+        for (lookup, positions) in self.lookups.iter().zip(positions) {
+            *positions = isa.positions(board, self.encoding, lookup);
+            if self.is_large {
+                // Lanes that are not in use ask for weights that nobody needs, which does no harm.
+                let weights = weights.wrapping_offset(lookup.base());
+                positions.0.iter().for_each(|&position| prefetch(weights.wrapping_offset(position as isize)));
+            }
+        }
+    }
+
+    /// The positions of the empty board's weights: some that are inside the weights.
+    pub(crate) fn positions_of_empty(&self) -> Vec<Positions> {
+        struct Empty<'a>(&'a View<'a>);
+        impl Kernel for Empty<'_> {
+            type Output = Vec<Positions>;
+            #[inline(always)]
+            fn run<I: Isa>(self, isa: I) -> Vec<Positions> {
+                let positions = |lookup| isa.positions(&[0; 16], self.0.encoding, lookup);
+                self.0.lookups.iter().map(positions).collect()
+            }
+        }
+        dispatch(Level::Portable, Empty(self))
+    }
+
+    /// The value of a board, for those who need no features.
+    #[inline(always)]
+    pub fn value<I: Isa>(&self, isa: I, board: &[u8; 16]) -> f32 {
+        let set = self.set_of(board);
+        if set >= self.promoted_from {
+            return self.promoted(isa, set, Source::Board(board, None));
+        }
+        let weights = self.weights_of(set);
+        let mut sums = isa.zero();
+        for lookup in self.lookups {
+            let positions = isa.positions(board, self.encoding, lookup);
+            // SAFETY: the lookup is the view's.
+            sums = isa.add(sums, unsafe { isa.gather(weights, lookup, &positions, lookup.live_lanes()) });
+        }
+        self.initial[set] + isa.total(sums)
+    }
+
+    /// The value that features make up.
+    #[inline(always)]
+    pub fn sum<I: Isa>(&self, isa: I, features: Features<'_>) -> f32 {
+        self.check(features);
+        // SAFETY: just checked.
+        unsafe { self.sum_in(isa, features.set, features.positions) }
+    }
+
+    /// The value that the weights at positions in a set of tables make up.
+    ///
+    /// # Safety
+    /// The positions must be this view's.
+    #[inline(always)]
+    pub(crate) unsafe fn sum_in<I: Isa>(&self, isa: I, set: usize, positions: &[Positions]) -> f32 {
+        if set >= self.promoted_from {
+            return self.promoted(isa, set, Source::Positions(positions));
+        }
+        let weights = self.weights_of(set);
+        let mut sums = isa.zero();
+        for (lookup, positions) in self.lookups.iter().zip(positions) {
+            // SAFETY: as the caller.
+            sums = isa.add(sums, unsafe { isa.gather(weights, lookup, positions, lookup.live_lanes()) });
+        }
+        self.initial[set] + isa.total(sums)
+    }
+
+    /// Adds a number to each of these weights, one after the other: on a symmetric board one weight occurs several times.
+    #[inline(always)]
+    pub fn add(&self, features: Features<'_>, number: f32) {
+        self.check(features);
+        let weights = self.weights_of(features.set).as_ptr();
+        for (positions, lookup) in features.positions.iter().zip(self.lookups) {
+            let table = weights.wrapping_offset(lookup.base());
+            let add = |lane: usize| {
+                // SAFETY: features of this network, and the lane is live.
+                let weight = unsafe { &*table.wrapping_offset(positions.0[lane] as isize) };
+                weight.store((f32::from_bits(weight.load(Relaxed)) + number).to_bits(), Relaxed);
+            };
+            if lookup.live() == LANES {
+                (0..LANES).for_each(add);
+            } else {
+                (0..lookup.live()).for_each(add);
+            }
+        }
+    }
+
+    /// Changes each of these weights, and the pair of numbers that is kept with it, by a rule, one after the other. There
+    /// must be a pair for each of all weights, in their order.
+    #[inline(always)]
+    pub fn update<I: Isa>(&self, isa: I, features: Features<'_>, pairs: &[AtomicU64], rule: impl Rule) {
+        self.check(features);
+        assert!(pairs.len() == self.weights.len(), "a pair for each weight");
+        let weights = self.weights_of(features.set);
+        let pairs = &pairs[self.start(features.set)..][..self.set_len];
+        for (positions, lookup) in features.positions.iter().zip(self.lookups) {
+            // SAFETY: features of this network, and there are as many pairs as weights.
+            unsafe { isa.update(weights, pairs, lookup, positions, rule) };
+        }
+    }
+
+    /// Prefetches what is kept with these weights.
+    #[inline(always)]
+    pub fn prefetch(&self, features: Features<'_>, pairs: &[AtomicU64]) {
+        let pairs = pairs.as_ptr().wrapping_add(self.start(features.set));
+        for (positions, lookup) in features.positions.iter().zip(self.lookups) {
+            let pairs = pairs.wrapping_offset(lookup.base());
+            for &position in &positions.0[..lookup.live()] {
+                prefetch(pairs.wrapping_offset(position as isize));
+            }
+        }
+    }
+
+    /// Calls a function with the index of each of these weights among all, in order.
+    #[inline(always)]
+    pub fn for_each_index(&self, features: Features<'_>, mut each: impl FnMut(usize)) {
+        let start = self.start(features.set) as isize;
+        for (lookup, positions) in self.lookups.iter().zip(features.positions) {
+            for &position in &positions.0[..lookup.live()] {
+                each((start + lookup.base() + position as isize) as usize);
+            }
+        }
+    }
+
+    /// Features of another network must not be looked for in this one.
+    #[inline(always)]
+    fn check(&self, features: Features<'_>) {
+        assert!(features.owner == self.owner, "features of another network");
+    }
+
+    /// The value in a set of tables whose weights are promoted; out of line.
+    #[inline(always)]
+    fn promoted<I: Isa>(&self, isa: I, set: usize, source: Source<'_>) -> f32 {
+        self.initial[set] + isa.run_apart(Sum { view: self, set, source })
+    }
+}

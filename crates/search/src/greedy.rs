@@ -1,0 +1,92 @@
+//! Greedy play of whole games, where a network's speed counts: a few games take turns, move by move, so that the memory
+//! accesses of one are under way while the others compute.
+
+use afterstate_game::Rules;
+use afterstate_network::{Finished, GreedyGame, Isa, Kernel, Level, Network, dispatch};
+
+use crate::Downgrade;
+
+/// Games that take turns.
+const GAMES: usize = 2;
+
+/// Moves between two reports: some milliseconds.
+const CHUNK: u64 = 1 << 15;
+
+/// Plays games until there are no more numbers: what the best moves lead to, on downgraded boards where that is asked for.
+/// `report` is told of the games that have ended, and now and then of none; when it returns `false`, play stops.
+pub fn play_greedily(
+    network: &Network,
+    rules: &Rules,
+    downgrade: Option<Downgrade>,
+    seed: u64,
+    numbers: &mut dyn Iterator<Item = u64>,
+    report: &mut dyn FnMut(Vec<Finished>) -> bool,
+) {
+    let games = Games { network, rules, downgrade, seed, numbers };
+    match network.spec().side {
+        4 => games.play::<4>(report),
+        3 => games.play::<3>(report),
+        _ => games.play::<2>(report),
+    }
+}
+
+/// What to play.
+struct Games<'a> {
+    network: &'a Network,
+    rules: &'a Rules,
+    downgrade: Option<Downgrade>,
+    seed: u64,
+    numbers: &'a mut dyn Iterator<Item = u64>,
+}
+
+impl Games<'_> {
+    fn play<const N: usize>(mut self, report: &mut dyn FnMut(Vec<Finished>) -> bool) {
+        let start = |number| GreedyGame::<N>::new(self.network, self.rules, self.seed, number);
+        let mut playing: Vec<_> = self.numbers.take(GAMES).map(start).collect();
+        let level = Level::best();
+        while !playing.is_empty() {
+            if !report(dispatch(level, Chunk { games: &mut self, playing: &mut playing })) {
+                return;
+            }
+        }
+    }
+}
+
+/// The hot loop: so many moves, by the games in turn.
+struct Chunk<'a, 'b, const N: usize> {
+    games: &'a mut Games<'b>,
+    playing: &'a mut Vec<GreedyGame<N>>,
+}
+
+impl<const N: usize> Kernel for Chunk<'_, '_, N> {
+    type Output = Vec<Finished>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Vec<Finished> {
+        let Chunk { games, playing } = self;
+        let view = games.network.view();
+        let (mut finished, mut moves) = (Vec::new(), 0);
+        playing.iter_mut().for_each(|game| game.look_up(isa, &view));
+        while moves < CHUNK && !playing.is_empty() {
+            for game in playing.iter_mut() {
+                game.evaluate(isa, &view, games.rules);
+                let downgraded =
+                    games.downgrade.and_then(|downgrade| downgrade.returns(isa, &view, game.state));
+                game.advance(
+                    games.rules,
+                    downgraded.map_or_else(|| game.best(), |returns| game.best_by(&returns)),
+                );
+                if game.is_over() {
+                    finished.push(game.finished());
+                    if let Some(number) = games.numbers.next() {
+                        game.restart(games.rules, games.seed, number);
+                    }
+                }
+                game.look_up(isa, &view);
+            }
+            moves += playing.len() as u64;
+            playing.retain(|game| !game.is_over());
+        }
+        finished
+    }
+}

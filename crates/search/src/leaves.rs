@@ -1,0 +1,45 @@
+//! The values at the leaves of a search: the one place that asks the network for them.
+
+use afterstate_game::Afterstate;
+use afterstate_network::{Batch, Isa, View};
+
+/// Sees every board whose value a search asks the network for.
+pub trait Visitor: Sync {
+    /// The value of this board was asked for.
+    fn visit(&self, board: &[u8; 16]);
+}
+
+/// What gives leaves their values. Whoever knows better values of some boards than the network has is asked here, before the
+/// network is, once for each batch.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaves<'a> {
+    pub(crate) view: View<'a>,
+    pub(crate) visitor: Option<&'a dyn Visitor>,
+}
+
+impl Leaves<'_> {
+    /// The value of an afterstate.
+    #[inline(always)]
+    pub(crate) fn value<I: Isa, const N: usize>(&self, isa: I, afterstate: Afterstate<N>) -> f32 {
+        let board = afterstate.board().bytes();
+        if let Some(visitor) = self.visitor {
+            visitor.visit(&board);
+        }
+        self.view.value(isa, &board)
+    }
+
+    /// Adds the value of each afterstate to the number at its index; `batch` is a scratch buffer.
+    #[inline(always)]
+    pub(crate) fn add_values<I: Isa, const N: usize>(
+        &self,
+        isa: I,
+        batch: &mut Batch,
+        afterstates: &[Afterstate<N>],
+        sums: &mut [f32],
+    ) {
+        if let Some(visitor) = self.visitor {
+            afterstates.iter().for_each(|afterstate| visitor.visit(&afterstate.board().bytes()));
+        }
+        self.view.add_values(isa, batch, afterstates, sums);
+    }
+}
