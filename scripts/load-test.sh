@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Clients that ask a server for advice as fast as they can: requests a second, latencies, errors, memory. Needs wrk.
+# Then an honest user beside hostile neighbours: see neighbours.py.
 #
 #   scripts/load-test.sh MODEL [CLIENTS] [SECONDS] [SEARCH]      64 clients, 60 seconds and 3ply unless given
 #
 # BINARY names the program; without it, the release build is made and used.
 set -euo pipefail
+scripts=$(cd "$(dirname "$0")" && pwd)
 model=$(realpath "${1:?the model: a file or the directory of a run}")
 clients=${2:-64} seconds=${3:-60} search=${4:-3ply}
 if [ -z "${BINARY:-}" ]; then
@@ -22,7 +24,8 @@ for _ in $(seq 100); do
     grep -q http address && break
     sleep 0.05
 done
-address=$(grep -o 'http://[^ ]*' address)
+address=$(grep -o 'http://[^ #]*' address | head -n 1)
+address=${address%/}
 
 # Boards of the middle game, all different.
 cat > boards.lua <<LUA
@@ -33,12 +36,13 @@ request = function()
         local empty = math.random() < 0.35
         cells[i] = empty and "0" or tostring(math.random(1, 9))
     end
-    return wrk.format("GET", "/api/advise?search=$search&board=" .. table.concat(cells))
+    return wrk.format("GET", "/api/v1/advise?search=$search&board=" .. table.concat(cells))
 end
 LUA
 memory() { grep -E 'VmRSS|VmHWM' "/proc/$server/status" | tr -s '\t ' ' ' | tr '\n' ' '; }
-curl -sf "$address/api/advise?board=0000001001000000" > /dev/null
+curl -sf "$address/api/v1/advise?board=0000001001000000" > /dev/null
 echo "before: $(memory)"
 wrk --latency -t2 -c"$clients" -d"${seconds}s" --timeout 30s -s boards.lua "$address"
 echo "after:  $(memory)"
-echo "sockets and searches left: $(curl -sf "$address/api/session" | grep -o '"searches":{[^}]*}')"
+echo "sockets and searches left: $(curl -sf "$address/api/v1/session" | grep -o '"searches":{[^}]*}')"
+"$scripts/neighbours.py" "${address#http://}" 30

@@ -15,7 +15,8 @@ from pathlib import Path
 
 
 def lines(path):
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    """The lines of a log after its header."""
+    return [json.loads(line) for line in path.read_text().splitlines()[1:]] if path.exists() else []
 
 
 def figures(directory):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests of the feature `gpu`, on Mesa's Vulkan driver for the CPU, so that no GPU is needed. Installs it where it is missing.
+# The tests of `gpu/`, on Mesa's Vulkan driver for the CPU, so that no GPU is needed. Installs it where it is missing.
 # GPU=1 takes the machine's own driver instead.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,5 +17,5 @@ if [ -z "${GPU:-}" ]; then
     VK_ICD_FILENAMES="$(driver)"
     export VK_ICD_FILENAMES
 fi
-cargo clippy -p afterstate-policy --all-targets --features gpu --locked -- -D warnings
-cargo test -p afterstate-policy --features gpu --locked --test gpu -- --nocapture
+cargo clippy --manifest-path gpu/Cargo.toml --all-targets --locked -- -D warnings
+cargo test --manifest-path gpu/Cargo.toml --locked --test gpu -- --nocapture

@@ -43,6 +43,9 @@ else
     cargo test --workspace --locked
 fi
 
+section "Python"
+scripts/test-python.sh
+
 section "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 

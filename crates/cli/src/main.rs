@@ -1,36 +1,7 @@
 //! The `afterstate` command.
 
-mod commands;
-mod error;
-
-use std::{io, panic, process::ExitCode};
-
-use clap::Parser;
-
-use commands::Command;
-use error::Failure;
-
-/// Learning and playing 2048
-///
-/// Without a command, it serves the page: the same as `afterstate serve`.
-#[derive(Parser)]
-#[command(name = "afterstate", version, about, disable_help_subcommand = true)]
-#[command(after_help = "Run `afterstate COMMAND --help` for examples of a command.\n\
-    Boards are written as exponents: 0 is empty, 1 is a 2, 2 is a 4, … b is a 2048, h is a 131072.")]
-struct Cli {
-    #[command(subcommand)]
-    command: Option<Command>,
-}
+use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let result = panic::catch_unwind(run).unwrap_or_else(|_| {
-        Err(Failure::other("a mistake in afterstate itself", "please report it with the lines above"))
-    });
-    error::exit_code(result)
-}
-
-fn run() -> Result<(), Failure> {
-    let cli = Cli::try_parse()?;
-    let mut out = io::stdout().lock();
-    cli.command.unwrap_or_else(commands::default_command).run(&mut out)
+    afterstate::main()
 }

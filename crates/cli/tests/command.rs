@@ -131,3 +131,57 @@ fn a_reader_that_leaves_is_no_error() {
     let output = child.wait_with_output().expect("the binary ends");
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
+
+/// Seven trainings that between them have every kind of target, step size, table and start.
+const TRAININGS: [&str; 7] = [
+    "",
+    "learning = { lambda = 0.5, order = 'delayed' }",
+    "learning = { lambda = 0.5, order = 'backward', step_size = 'fixed' }",
+    "learning = { target = 'n-step', n = 3, step_size = 'otd+tc' }",
+    "learning.step_size = 'autostep'\nnetwork.values = 'actions'",
+    "network = { tuples = ['012345', '012456'], tile_values = 11, stages = '256', promotion = true }\nstart.kind = 'carousel'",
+    "network = { tuples = ['01234', '0145'], tile_values = 18, ranges = '1-6 5-17' }\nstart.kind = 'restart'",
+];
+
+#[test]
+fn all_instruction_sets_give_the_same() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let run = |isa: &str, arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+        let output = command.env("AFTERSTATE_ISA", isa).current_dir(&folder).args(arguments).output();
+        output.expect("the binary runs")
+    };
+    let refusal = run("mmx", &["bench", "--signature"]);
+    let told = String::from_utf8_lossy(&refusal.stderr).into_owned();
+    assert!(refusal.status.code() == Some(2) && told.contains("AFTERSTATE_ISA=mmx"), "{told}");
+
+    for (i, training) in TRAININGS.iter().enumerate() {
+        let tuples = if training.contains("tuples") { "" } else { "network.tuples = ['0123', '0145']\n" };
+        let text = format!("{tuples}parallel.threads = 1\nbudget.actions = 60_000\nevaluation.every = 0\n");
+        std::fs::write(folder.path().join(format!("{i}.toml")), text + training).expect("a recipe");
+    }
+    let all = |isa: &str| {
+        let good = |arguments: &[&str]| {
+            let output = run(isa, arguments);
+            assert!(output.status.success(), "{isa} {arguments:?}: {output:?}");
+            String::from_utf8(output.stdout).expect("text")
+        };
+        let mut results = vec![good(&["bench", "--signature"])];
+        let advice = good(&["advise", "0012/0134/2467/789a", "--search", "3ply", "--threads", "1", "--json"]);
+        let mut advice: serde_json::Value = serde_json::from_str(&advice).expect("JSON");
+        advice.as_object_mut().expect("an object").remove("seconds");
+        results.push(advice.to_string());
+        for i in 0..TRAININGS.len() {
+            let out = format!("{isa}-{i}");
+            good(&["train", &format!("{i}.toml"), "--out", &out]);
+            let model = std::fs::read(folder.path().join(out).join("model.safetensors")).expect("a model");
+            results.push(format!("{:x}", xxhash_rust::xxh3::xxh3_64(&model)));
+        }
+        results
+    };
+    let names: Vec<_> = afterstate_network::Level::available().iter().map(|level| level.name()).collect();
+    let portable = all("portable");
+    for isa in names.into_iter().filter(|name| *name != "portable") {
+        assert_eq!(all(isa), portable, "{isa}");
+    }
+}

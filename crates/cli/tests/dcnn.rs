@@ -54,10 +54,23 @@ fn records_teach_a_network_that_eval_and_advise_take() {
     bad(directory, "dcnn train --records records --value 4x6 --device gpu --out other", "on the CPU alone");
     bad(directory, "eval model.safetensors --device gpu", "on the CPU alone");
     bad(directory, "eval taught --device tpu", "there are cpu and gpu");
-    if cfg!(not(feature = "gpu")) {
-        bad(directory, "dcnn train --records records --device gpu --out other", "--features gpu");
-        bad(directory, "eval taught --device gpu", "--features gpu");
+    for command in ["dcnn train --records records --device gpu --out other", "eval taught --device gpu"] {
+        bad(directory, command, "gpu/Cargo.toml");
     }
+
+    // Sizes are looked at before memory is taken.
+    for size in ["--buffer 1000000000000", "--batch 1000000 --channels 4096 --layers 32", "--batch 100000000"]
+    {
+        let train = format!("dcnn train --records records --out large {size}");
+        let output = run(directory, &train);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2), "{size}: {told}");
+        assert!(
+            told.contains("of memory is available") || told.contains("`batch` should be"),
+            "{size}: {told}"
+        );
+    }
+    assert!(!directory.join("large").exists(), "what is refused leaves nothing behind");
 
     let answer = good(directory, "dcnn eval taught --records records --samples 500 --json");
     let answer: Value = serde_json::from_str(&answer).expect("JSON");

@@ -189,3 +189,182 @@ fn positions_are_collected_and_played_from() {
     let text = good(directory.path(), &[&from[..], &goal, &["--to", "384"]].concat());
     assert!(text.contains("50 games from 128") && text.contains("% reach 384 (95% interval "), "{text}");
 }
+
+/// The complaint of a command that must fail with this exit code.
+fn complaint(directory: &Path, code: i32, arguments: &[&str]) -> String {
+    let output = eval(directory, arguments);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stderr).expect("text")
+}
+
+/// The same where no file can grow beyond so many blocks: a limit that stands for a full disk.
+#[cfg(unix)]
+fn limited(directory: &Path, limit: &str, arguments: &[&str]) -> Output {
+    let script = format!("trap '' XFSZ; ulimit {limit}; exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.current_dir(directory).args(["-c", &script, env!("CARGO_BIN_EXE_afterstate")]).args(arguments);
+    command.output().expect("the binary runs")
+}
+
+#[test]
+fn a_file_that_is_not_ours_is_never_touched() {
+    let directory = model();
+    for content in ["notes", "notes\n", "{}\n", "{\"game\":1}\n", "[1,\n"] {
+        fs::write(directory.path().join("n.txt"), content).expect("a file");
+        let told = complaint(directory.path(), 2, &[".", "--games", "2", "--out", "n.txt"]);
+        assert!(told.contains("n.txt") && told.contains("left as it is"), "{told}");
+        assert_eq!(fs::read_to_string(directory.path().join("n.txt")).expect("a file"), content);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn collected_positions_replace_a_file_whole_or_not_at_all() {
+    let directory = model();
+    let arguments = [".", "--games", "20", "--goal", "256", "--collect", "positions"];
+    good(directory.path(), &arguments);
+    let before = fs::read(directory.path().join("positions")).expect("a file");
+    assert!(!before.is_empty());
+    let output = limited(directory.path(), "-f 0", &[&["eval", "--seed", "9"], &arguments[..]].concat());
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(1) && told.contains("positions: cannot be written"), "{told}");
+    assert!(fs::read(directory.path().join("positions")).expect("a file") == before);
+    // A part of a file, as a copy that was interrupted leaves it, is not taken for all of it.
+    fs::write(directory.path().join("positions"), &before[..before.len() - 3]).expect("a file");
+    let told =
+        complaint(directory.path(), 2, &[".", "--from", "64", "--goal", "256", "--positions", "positions"]);
+    assert!(told.contains("is damaged"), "{told}");
+    // What cannot be written is known before the games are played.
+    let told = complaint(directory.path(), 1, &[".", "--games", "1000000000", "--collect", "none/positions"]);
+    assert!(told.contains("none/positions"), "{told}");
+}
+
+#[test]
+fn kept_games_are_those_of_one_evaluation_each_once() {
+    let directory = model();
+    let path = directory.path().join("games");
+    let report = |arguments: &[&str]| -> Value {
+        let all = [&[".", "--json", "--out", "games"], arguments].concat();
+        serde_json::from_str(&good(directory.path(), &all)).expect("JSON")
+    };
+    let eight = report(&["--games", "8"]);
+    let text = fs::read_to_string(&path).expect("a file");
+    let lines: Vec<_> = text.lines().collect();
+
+    // Copied lines count once.
+    fs::write(&path, format!("{text}{}\n{}\n", lines[3], lines[3])).expect("a file");
+    assert_eq!(report(&["--games", "8"])["score"], eight["score"]);
+
+    // Without the first line nobody knows whose games they are.
+    fs::write(&path, lines[1..].join("\n") + "\n").expect("a file");
+    complaint(directory.path(), 2, &[".", "--games", "8", "--out", "games"]);
+    // Nor are games of another evaluation taken over.
+    report_into(directory.path(), "other", "5");
+    let other = fs::read_to_string(directory.path().join("other")).expect("a file");
+    fs::write(&path, format!("{text}{}\n", other.lines().nth(4).expect("a game"))).expect("a file");
+    let output = eval(directory.path(), &[".", "--json", "--out", "games", "--games", "8"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && told.contains("1 line damaged"), "{told}");
+    let again: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(again["score"], eight["score"]);
+
+    // A changed score is not believed.
+    let changed = text.replacen("\"score\":", "\"score\":9", 1);
+    fs::write(&path, changed).expect("a file");
+    let output = eval(directory.path(), &[".", "--json", "--out", "games", "--games", "8"]);
+    let again: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(again["score"], eight["score"]);
+    assert!(directory.path().join("games.damaged").exists());
+}
+
+/// Keeps games of another seed in a file.
+fn report_into(directory: &Path, file: &str, seed: &str) {
+    good(directory, &[".", "--games", "8", "--seed", seed, "--out", file, "--json"]);
+}
+
+#[test]
+fn two_evaluations_do_not_write_to_one_file() {
+    let directory = model();
+    let arguments = ["eval", ".", "--games", "1000000000", "--search", "2ply", "--out", "games"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+    command.current_dir(directory.path()).args(arguments).stdout(std::process::Stdio::null());
+    let mut first = command.spawn().expect("the binary runs");
+    let path = directory.path().join("games");
+    while !fs::read_to_string(&path).is_ok_and(|text| text.lines().count() > 1) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let told = complaint(directory.path(), 2, &[".", "--search", "2ply", "--out", "games"]);
+    first.kill().expect("a kill");
+    first.wait().expect("a status");
+    assert!(told.contains("another process is writing to games"), "{told}");
+    good(directory.path(), &[".", "--games", "3", "--search", "2ply", "--out", "games"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_game_that_cannot_be_kept_is_not_forgotten() {
+    let directory = model();
+    for search in ["1ply", "2ply"] {
+        let arguments = ["eval", ".", "--games", "60", "--search", search, "--out", search];
+        let output = limited(directory.path(), "-f 2", &arguments);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && told.contains(&format!("write {search}")), "{told}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+/// The megabytes that a command has taken after a second.
+#[cfg(target_os = "linux")]
+fn megabytes(directory: &Path, arguments: &[&str]) -> (u64, std::process::Child) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+    command.current_dir(directory).args(arguments).stdout(std::process::Stdio::null());
+    let child = command.stderr(std::process::Stdio::null()).spawn().expect("the binary runs");
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).expect("a process");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a figure");
+    (line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") / 1024, child)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn sizes_are_looked_at_before_memory_is_taken() {
+    let directory = model();
+    good(
+        directory.path(),
+        &[".", "--games", "20", "--goal", "256", "--search", "2ply", "--collect", "positions"],
+    );
+    let many = "1000000000000";
+    let from = [
+        "eval",
+        ".",
+        "--goal",
+        "256",
+        "--from",
+        "64",
+        "--positions",
+        "positions",
+        "--games",
+        many,
+        "--search",
+        "2ply",
+    ];
+    let cases: [&[&str]; 3] = [
+        &["eval", ".", "--search", "2ply", "--games", many],
+        &from,
+        &["record", "--model", "model.safetensors", "--search", "2ply", "--games", many],
+    ];
+    for arguments in cases {
+        let (megabytes, mut child) = megabytes(directory.path(), arguments);
+        let stopped = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(stopped.expect("kill runs").success());
+        child.wait().expect("a status");
+        assert!(megabytes < 300, "{arguments:?} took {megabytes} MB");
+    }
+    let told = complaint(directory.path(), 2, &[".", "--search", "3ply+table=30", "--threads", "1000"]);
+    assert!(told.contains("32000.0 GiB") && told.contains("available"), "{told}");
+    let told = complaint(directory.path(), 2, &[".", "--threads", "1000000"]);
+    assert!(told.contains("1000000") && told.contains("1024"), "{told}");
+    let output = limited(directory.path(), "-v 400000", &["solve", "--threads", "1"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && told.contains("solving 3×3 needs"), "{told}");
+}

@@ -20,20 +20,55 @@ fn good(folder: &Path, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn tables_are_listed_with_budget_and_time_and_what_cannot_be_run() {
+fn every_table_and_figure_is_listed_at_once_with_its_state() {
     let folder = tempfile::tempdir().expect("a directory");
-    let text = good(folder.path(), &["ramesh-2018"]);
-    for part in ["ramesh-2018/table-1", "Table 2, Experiments", "5 × 10 trainings of 200 games: ", " s"] {
+    let (start, text) = (std::time::Instant::now(), good(folder.path(), &[]));
+    let seconds = start.elapsed().as_secs_f64();
+    for part in [
+        "ramesh-2018/table-1",
+        "runnable: 5 × 10 trainings of 200 games\n",
+        "kondo-2019/figure-2 ",
+        "not run: an illustration: nothing is measured",
+        "counted: afterstate reproduce terauchi-2025/table-2",
+        "2 × 1 trainings of 12e8 records, 6e8 records; needs --records; without 5×4",
+        "run: the whole budget and 2% of it, ten trainings each: docs/results.md",
+    ] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }
-    let text = good(folder.path(), &["kondo-2019/table-1"]);
-    for part in ["2 × 1 trainings of 12e8 records, 6e8 records: ", "; needs --records; without 5×4"] {
-        assert!(text.contains(part), "no `{part}` in\n{text}");
-    }
-    let json: Value =
-        serde_json::from_str(&good(folder.path(), &["kondo-2019/table-5", "--json"])).expect("JSON");
+    let items = text.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ")).count();
+    assert_eq!(items, 34 + 32 + 1, "tables, figures, and a section");
+    assert!(seconds < 30.0, "nothing is measured: {seconds} s");
+    let json: Value = serde_json::from_str(&good(folder.path(), &["kondo-2019/table-5", "--json", "--time"]))
+        .expect("JSON");
     assert_eq!((json[0]["rows"].as_u64(), json[0]["needs_records"].as_bool()), (Some(8), Some(true)));
+    assert_eq!(json[0]["state"].as_str(), Some("runnable"));
     assert!(json[0]["seconds"].as_f64().is_some_and(|seconds| seconds > 3600.0), "{json}");
+}
+
+#[test]
+fn what_is_counted_needs_no_share() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let text = good(folder.path(), &["terauchi-2025/table-5"]);
+    for part in ["Counted: nothing is trained.", "NT8 (our shapes), 3-VSE", "877,730,580 |"] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+}
+
+/// A figure of small networks: drawn as a file and as a page, and then known as run here.
+#[test]
+fn figures_are_drawn() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let arguments = ["ramesh-2018/figure-9", "--share", "0.1", "--seeds", "2", "--threads", "2"];
+    let text = good(folder.path(), &arguments);
+    assert!(text.contains("figure.svg, figure.html, and the runs"), "{text}");
+    let place = folder.path().join("runs/reproduce/ramesh-2018/figure-9/share-0.1");
+    let read = |name: &str| std::fs::read_to_string(place.join(name)).expect("a file");
+    let (svg, page) = (read("figure.svg"), read("figure.html"));
+    for part in ["TD-afterstate", "highest score", "2 trainings each", "figure after 1500 games"] {
+        assert!(svg.contains(part) && page.contains(part), "no `{part}` in\n{svg}");
+    }
+    let list = good(folder.path(), &["ramesh-2018/figure-9"]);
+    assert!(list.contains("run here: 10% of the budget, 2 trainings"), "{list}");
 }
 
 #[test]
@@ -95,5 +130,7 @@ fn what_cannot_be_is_refused_with_a_hint() {
         &["kondo-2019/table-4", "--share", "0.01"],
         "taught by play records, and none were given; hint: `afterstate record",
     );
+    refused(&["kondo-2019/figure-1", "--share", "0.1"], "kondo-2019/figure-1 cannot be run: an illustration");
+    refused(&["kondo-2019/table-4", "--share", "0.01", "--games", "3ply=no"], "gives no number of games");
     refused(&["nobody"], "no table of a paper has a name that begins with `nobody`");
 }

@@ -17,6 +17,7 @@ struct Serve {
     /// Kept open: a server that nobody reads ends.
     _output: BufReader<ChildStdout>,
     address: String,
+    token: String,
 }
 
 impl Serve {
@@ -30,24 +31,13 @@ impl Serve {
         let mut line = String::new();
         let mut output = BufReader::new(child.stdout.take().expect("its output"));
         output.read_line(&mut line).expect("a line");
-        let address = line.trim().trim_start_matches("http://").to_owned();
-        Serve { child, _output: output, address }
+        let (address, token) = line.trim().split_once("/#token/").expect("an address with a token");
+        let address = address.trim_start_matches("http://").to_owned();
+        Serve { child, _output: output, address, token: token.to_owned() }
     }
 
     fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> (u16, Value) {
-        let mut stream = TcpStream::connect(&self.address).expect("a connection");
-        let length = body.len();
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nX-Afterstate-Token: {token}\r\nContent-Length: {length}\r\n\
-             Connection: close\r\n\r\n{body}"
-        )
-        .expect("sent");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer");
-        let (head, body) = answer.split_once("\r\n\r\n").expect("a body");
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        (status, serde_json::from_str(body).unwrap_or_default())
+        ask(&self.address, method, path, token, body)
     }
 
     /// SIGTERM, and the exit code.
@@ -55,6 +45,23 @@ impl Serve {
         Command::new("kill").arg(self.child.id().to_string()).status().expect("kill");
         self.child.wait().expect("an end").code()
     }
+}
+
+/// A question to whoever listens there: the status and what came back.
+fn ask(address: &str, method: &str, path: &str, token: &str, body: &str) -> (u16, Value) {
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    let length = body.len();
+    write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nX-Afterstate-Token: {token}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\
+             Connection: close\r\n\r\n{body}"
+        )
+        .expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a body");
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    (status, serde_json::from_str(body).unwrap_or_default())
 }
 
 impl Drop for Serve {
@@ -68,10 +75,10 @@ fn a_training_by_the_server_makes_a_model_that_answers() {
     let folder = tempfile::tempdir().expect("a directory");
     let start = Instant::now();
     let server = Serve::start(folder.path());
-    let session = server.ask("GET", "/api/session", "", "").1;
+    let session = server.ask("GET", "/api/session", &server.token, "").1;
     assert!(start.elapsed() < Duration::from_secs(2), "the first answer took {:?}", start.elapsed());
     assert!(session["training"] == true && session["version"] == env!("CARGO_PKG_VERSION"));
-    let token = session["token"].as_str().expect("a token");
+    let token = &server.token;
 
     let question = json!({ "recipe": "terauchi-2025/table-4/mnt4", "name": "mini", "seconds": 60 });
     let (status, answer) = server.ask("POST", "/api/runs", token, &question.to_string());
@@ -79,6 +86,11 @@ fn a_training_by_the_server_makes_a_model_that_answers() {
     assert_eq!(server.ask("GET", "/api/runs", "", "").1["runs"][0]["state"], "running");
     let (status, answer) = server.ask("POST", "/api/runs/mini/stop", token, "");
     assert_eq!((status, &answer["state"]), (200, &json!("stopped")), "{answer}");
+    let (status, answer) = server.ask("POST", "/api/v1/runs/mini/resume", token, "");
+    assert_eq!(status, 201, "{answer}");
+    assert_eq!(server.ask("GET", "/api/v1/runs/mini", "", "").1["state"], "running");
+    assert_eq!(server.ask("DELETE", "/api/v1/runs/mini", token, "").0, 409, "not while it is being trained");
+    assert_eq!(server.ask("POST", "/api/v1/runs/mini/stop", token, "").0, 200);
     let advice = server.ask("GET", "/api/advise?board=012/000/001&model=mini", "", "");
     assert_eq!((advice.0, &advice.1["model"]), (200, &json!("mini")), "{}", advice.1);
     assert_eq!(server.end(), Some(0));
@@ -88,10 +100,8 @@ fn a_training_by_the_server_makes_a_model_that_answers() {
 fn the_end_of_the_server_saves_its_training() {
     let folder = tempfile::tempdir().expect("a directory");
     let server = Serve::start(folder.path());
-    let session = server.ask("GET", "/api/session", "", "").1;
     let question = json!({ "recipe": "terauchi-2025/table-4/mnt4", "name": "a/b", "seconds": 60 });
-    let (status, _) =
-        server.ask("POST", "/api/runs", session["token"].as_str().expect("a token"), &question.to_string());
+    let (status, _) = server.ask("POST", "/api/runs", &server.token, &question.to_string());
     assert_eq!(status, 201);
     assert_eq!(server.end(), Some(0));
     assert!(folder.path().join("runs/a/b/checkpoint/state.safetensors").exists());
@@ -107,4 +117,54 @@ fn a_port_that_is_taken_is_named() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains(&format!("port {port} is taken")) && text.contains("--port"), "{text}");
     assert_eq!(output.status.code(), Some(1));
+}
+
+/// nginx as Debian configures it tells nothing of who asks: behind it, everybody comes from this machine. The token does not
+/// depend on that.
+#[test]
+fn behind_a_proxy_the_token_is_still_needed() {
+    if Command::new("nginx").arg("-v").stderr(Stdio::null()).status().is_err() {
+        eprintln!("skipped: there is no nginx (Debian package nginx-light)");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a directory");
+    let server = Serve::start(folder.path());
+    let port =
+        std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let (place, address) = (folder.path().display(), &server.address);
+    let configuration = format!(
+        "daemon off; master_process off; pid {place}/nginx.pid; error_log {place}/error.log; events {{}}\n\
+         http {{ access_log off; client_body_temp_path {place}/body; proxy_temp_path {place}/proxy; fastcgi_temp_path {place}/f;\n\
+         uwsgi_temp_path {place}/u; scgi_temp_path {place}/s;\n\
+         server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://{address}; }} }} }}"
+    );
+    let file = folder.path().join("nginx.conf");
+    std::fs::write(&file, configuration).expect("a file");
+    let mut nginx = Command::new("nginx")
+        .arg("-p")
+        .arg(folder.path())
+        .arg("-c")
+        .arg(&file)
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("nginx");
+    let proxy = format!("127.0.0.1:{port}");
+    let start = Instant::now();
+    while TcpStream::connect(&proxy).is_err() {
+        assert!(start.elapsed() < Duration::from_secs(10), "nginx does not listen");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let session = ask(&proxy, "GET", "/api/v1/session", "", "").1;
+    assert_eq!((&session["trusted"], &session["training"]), (&json!(false), &json!(false)), "{session}");
+    assert!(!session.to_string().contains(&server.token));
+    let question = json!({ "recipe": "quick" }).to_string();
+    assert_eq!(ask(&proxy, "POST", "/api/v1/runs", "", &question).0, 403);
+    assert_eq!(ask(&proxy, "POST", "/api/v1/evaluate", "", "{}").0, 403);
+    assert_eq!(
+        ask(&proxy, "GET", "/api/v1/session", &server.token, "").1["trusted"],
+        true,
+        "whoever has it may"
+    );
+    let _ = nginx.kill();
+    let _ = nginx.wait();
 }

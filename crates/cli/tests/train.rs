@@ -74,7 +74,8 @@ impl Place {
 
     fn lines(&self, name: &str) -> Vec<Value> {
         let text = String::from_utf8(self.bytes(name)).expect("text");
-        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+        // After the header.
+        text.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 }
 
@@ -102,6 +103,7 @@ fn timeless(lines: Vec<Value>) -> Vec<Value> {
         let object = line.as_object_mut().expect("an object");
         object.remove("seconds");
         object.remove("moves_per_second");
+        object.remove("check");
         line
     };
     lines.into_iter().map(strip).collect()
@@ -140,7 +142,7 @@ fn interrupted_or_not_the_model_and_the_log_are_the_same() {
     let place = Place::new();
     place.good(&["small.toml", "--out", "whole", "--set", "checkpoint.every_seconds=600"]);
     let mut stops = 0;
-    for signal in ["-TERM", "-INT"].into_iter().cycle() {
+    for signal in ["-TERM", "-INT", "-HUP"].into_iter().cycle() {
         let mut child = start(place.command(&["small.toml", "--out", "interrupted", "--resume"]));
         sleep(Duration::from_millis(120));
         if child.try_wait().expect("a status").is_none() {
@@ -226,11 +228,14 @@ fn without_room_for_a_checkpoint_the_old_one_stays() {
         .expect("the binary runs");
     let complaint = String::from_utf8(output.stderr).expect("text");
     assert_eq!(output.status.code(), Some(1), "{complaint}");
-    for part in ["warning: ", "training goes on", "error: ", "state.safetensors: cannot be written"] {
+    for part in ["warning: ", "training goes on", "error: ", "fresh.safetensors: cannot be written"] {
         assert!(complaint.contains(part), "{part} in {complaint}");
     }
     assert!(before == place.bytes("run/checkpoint/state.safetensors"));
-    assert_eq!(fs::read_dir(place.path("run/checkpoint")).expect("a directory").count(), 2, "no temporaries");
+    let names = fs::read_dir(place.path("run/checkpoint")).expect("a directory").flatten();
+    let names: Vec<_> = names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let right = ["lock", "state.safetensors", "previous.safetensors"];
+    assert!(names.iter().all(|name| right.contains(&name.as_str())), "no temporaries: {names:?}");
 
     place.good(&["run", "--resume", "--set", "budget.actions=600000"]);
     place.good(&["small.toml", "--out", "whole", "--set", "budget.actions=600000"]);
@@ -280,7 +285,9 @@ fn bad_requests_are_refused_with_a_reason() {
     let place = Place::new();
     let eights = "network.tuples=[\"01234567\",\"89abcdef\",\"02468ace\",\"13579bdf\",\"048c159d\"]";
     let huge = ["small.toml", "--set", eights, "--set", "network.tile_values=16"];
-    let cases: [(&[&str], &[&str]); 7] = [
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&["small.toml", "--set", "checkpoint.every_seconds=2e19"], &["checkpoint.every_seconds", "10^9"]),
+        (&["small.toml", "--threads", "1000000"], &["1000000", "1024"]),
         (&["quik"], &["`quik`", "`quick`", "--list"]),
         (&["small.toml", "--set", "network.tuples=4x7"], &["`network.tuples`", "`4x7`", "did you mean"]),
         (&["small.toml", "--set", "network.tuples=[\"01x\"]"], &["`network.tuples`", "`x`"]),
@@ -313,10 +320,127 @@ fn a_resumed_run_learns_what_it_learned() {
     let complaint = place.refused(&["run", "--resume", "--set", "budget.episodes=300"]);
     assert!(complaint.contains("all 200 games"), "{complaint}");
 
-    let checkpoint = place.path("run/checkpoint/state.safetensors");
-    let mut bytes = fs::read(&checkpoint).expect("a file");
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    fs::write(&checkpoint, bytes).expect("a written file");
+    let damage = |name: &str| {
+        let path = place.path(name);
+        let mut bytes = fs::read(&path).expect("a file");
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::write(&path, bytes).expect("a written file");
+    };
+    damage("run/checkpoint/state.safetensors");
+    if place.path("run/checkpoint/previous.safetensors").exists() {
+        damage("run/checkpoint/previous.safetensors");
+    }
     assert!(place.refused(&["run", "--resume"]).contains("checksum"));
+}
+
+#[test]
+fn a_damaged_checkpoint_falls_back_to_the_one_before() {
+    let place = Place::new();
+    place.good(&["small.toml", "--out", "whole", "--set", "budget.actions=1e6"]);
+    place.good(&["small.toml", "--out", "run", "--set", "budget.actions=1e6"]);
+    assert!(place.path("run/checkpoint/previous.safetensors").exists());
+    let path = place.path("run/checkpoint/state.safetensors");
+    let bytes = fs::read(&path).expect("a file");
+    fs::write(&path, &bytes[..bytes.len() / 2]).expect("a file cut short");
+    let output = place.train(&["run", "--resume"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && told.contains("goes on from the checkpoint before"), "{told}");
+    assert!(place.bytes("run/model.safetensors") == place.bytes("whole/model.safetensors"));
+}
+
+#[test]
+fn a_checkpoint_knows_its_recipe() {
+    let place = Place::new();
+    // A schedule follows the budget, which changes here.
+    let steady = ["--set", "learning.schedule=[]", "--set"];
+    place.good(&[&["small.toml", "--out", "whole"], &steady[..], &["budget.actions=6e5"]].concat());
+    place.good(&[&["small.toml", "--out", "run"], &steady[..], &["budget.actions=3e5"]].concat());
+    let recipe = place.path("run/recipe.toml");
+    let text = fs::read_to_string(&recipe).expect("a recipe");
+
+    fs::write(&recipe, text.replace("lambda = 0.5", "lambda = 0.6")).expect("a file");
+    let told = place.refused(&["run", "--resume", "--set", "budget.actions=6e5"]);
+    assert!(told.contains("another `learning`") && told.contains("recipe.toml"), "{told}");
+
+    fs::remove_file(&recipe).expect("a file");
+    let told = place.refused(&["small.toml", "--out", "run"]);
+    assert!(told.contains("already holds a run"), "{told}");
+    let told = place.refused(&["small.toml", "--out", "run", "--resume", "--seed", "4"]);
+    assert!(told.contains("seed"), "{told}");
+    place.good(&["run", "--resume", "--set", "budget.actions=6e5"]);
+    assert!(recipe.exists());
+    assert!(place.bytes("run/model.safetensors") == place.bytes("whole/model.safetensors"));
+}
+
+#[test]
+fn a_damaged_log_does_not_keep_a_run_from_going_on() {
+    let place = Place::new();
+    place.good(&["small.toml", "--out", "run", "--set", "budget.actions=3e5"]);
+    let log = place.path("run/log.jsonl");
+    let text = fs::read_to_string(&log).expect("a log");
+    fs::write(&log, text.replacen("actions", "act\u{0}ons", 2)).expect("a file");
+    fs::write(place.path("run/eval.jsonl"), "my notes").expect("a file");
+    let output = place.train(&["run", "--resume", "--set", "budget.actions=6e5"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && told.contains("log.jsonl.damaged"), "{told}");
+    assert_eq!(fs::read_to_string(place.path("run/eval.jsonl.damaged")).expect("a file"), "my notes");
+    assert_eq!(place.lines("run/log.jsonl").last().expect("a line")["actions"], 600_000);
+}
+
+#[cfg(unix)]
+#[test]
+fn timeout_stops_and_saves_every_time() {
+    let place = Place::new();
+    let children: Vec<_> = (0..20)
+        .map(|i| {
+            let mut command = Command::new("timeout");
+            command.args(["5", env!("CARGO_BIN_EXE_afterstate"), "train", "small.toml"]);
+            command.args(["--set", "budget.actions=1e12", "--set", "checkpoint.every_seconds=600"]);
+            command.args(["--set", "evaluation.every=0", "--out", &format!("run-{i}")]);
+            command.current_dir(place.0.path()).stdout(Stdio::null()).stderr(Stdio::piped());
+            command.spawn().expect("timeout runs")
+        })
+        .collect();
+    for (i, child) in children.into_iter().enumerate() {
+        let output = child.wait_with_output().expect("a status");
+        assert_eq!(output.status.code(), Some(124), "{output:?}");
+        assert!(place.path(&format!("run-{i}/checkpoint/state.safetensors")).exists(), "run {i}: {output:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn only_a_second_ctrl_c_is_a_second_wish() {
+    let place = Place::new();
+    // An evaluation that is not looked at for a while: the process is stopped meanwhile.
+    let arguments = ["small.toml", "--out", "interrupted", "--set", "budget.actions=1e12"];
+    for (second, code) in [("-TERM", 0), ("-HUP", 0), ("-INT", 0)] {
+        fs::remove_dir_all(place.path("interrupted")).ok();
+        let mut child = start(place.command(&arguments));
+        sleep(Duration::from_millis(100));
+        send("-STOP", &child);
+        send("-TERM", &child);
+        send(second, &child);
+        send(second, &child);
+        send("-CONT", &child);
+        assert_eq!(child.wait().expect("a status").code(), Some(code), "{second}");
+        assert!(place.path("interrupted/checkpoint/state.safetensors").exists());
+    }
+}
+
+/// What the system sends to whoever reads a mapped file that was cut short.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_bus_error_has_a_message() {
+    let place = Place::new();
+    let mut command = place.command(&["small.toml", "--out", "run", "--set", "budget.actions=1e12"]);
+    let child = command.stderr(Stdio::piped()).spawn().expect("the binary runs");
+    while !place.path("run/checkpoint/state.safetensors").exists() {
+        sleep(Duration::from_millis(20));
+    }
+    send("-BUS", &child);
+    let output = child.wait_with_output().expect("a status");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(1) && told.contains("was cut short while it was read"), "{told}");
 }

@@ -13,6 +13,9 @@ pub const LARGEST_EXPONENT: u8 = 17;
 /// within it can never merge past [`LARGEST_EXPONENT`]: that takes a sum of 2^18.
 const LARGEST_SUM: u32 = (1 << 18) - 4;
 
+/// Sixteen tiles of this exponent are within [`LARGEST_SUM`].
+const SAFE_EXPONENT: u8 = 13;
+
 /// A board of `N`×`N` cells, each holding the exponent of its tile (0 is an empty cell).
 ///
 /// ```
@@ -74,21 +77,24 @@ impl<const N: usize> Board<N> {
     ///
     /// # Errors
     /// When a tile, or the sum of the tiles, is beyond what any game can reach.
+    #[inline]
     pub fn from_exponents(exponents: &[u8]) -> Result<Self, BoardError> {
         assert_eq!(exponents.len(), Self::CELLS, "one exponent for each cell");
         let mut board = Self::EMPTY;
-        let mut sum = 0;
         for (cell, &exponent) in exponents.iter().enumerate() {
-            if exponent > LARGEST_EXPONENT {
-                return Err(BoardError::Exponent { cell, exponent });
-            }
             board.0[Self::byte(cell)] = exponent;
-            sum += tile(exponent) as u64;
         }
-        if sum > LARGEST_SUM as u64 {
-            return Err(BoardError::Sum(sum));
+        // Sixteen smaller tiles cannot add up to too much: boards of large arrays mostly end here.
+        if board.max_exponent() <= SAFE_EXPONENT {
+            return Ok(board);
         }
-        Ok(board)
+        if let Some(cell) = exponents.iter().position(|&exponent| exponent > LARGEST_EXPONENT) {
+            return Err(BoardError::Exponent { cell, exponent: exponents[cell] });
+        }
+        match exponents.iter().map(|&exponent| u64::from(tile(exponent))).sum() {
+            sum if sum > u64::from(LARGEST_SUM) => Err(BoardError::Sum(sum)),
+            _ => Ok(board),
+        }
     }
 
     /// The exponents, row-major.

@@ -118,14 +118,20 @@ impl<const N: usize> Afterstate<N> {
 
     /// Puts a random tile on a uniformly random empty cell.
     ///
-    /// One 64-bit number decides both: its upper half the cell (to within 2⁻²⁸ of uniform), its
-    /// lower half the tile.
-    ///
     /// # Panics
     /// In debug builds, when no cell is empty; a slide always leaves one.
     #[inline]
     pub fn spawn(&self, rules: &Rules, rng: &mut GameRng) -> State<N> {
-        let bits = rng.next_u64();
+        self.spawn_by(rules, rng.next_u64())
+    }
+
+    /// As [`spawn`](Self::spawn), by a random number that the caller brings: its upper half decides the cell (to within 2⁻²⁸
+    /// of uniform), its lower half the tile.
+    ///
+    /// # Panics
+    /// In debug builds, when no cell is empty.
+    #[inline]
+    pub fn spawn_by(&self, rules: &Rules, bits: u64) -> State<N> {
         let empty = self.0.empty_cells();
         debug_assert!(empty.count() > 0, "a slide leaves an empty cell");
         let k = ((bits >> 32) * u64::from(empty.count())) >> 32;

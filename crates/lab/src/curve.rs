@@ -5,7 +5,7 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::log::{EvalLine, LogLine};
+use crate::log::{EvalLine, LogLine, searches};
 
 /// The drawing has whole coordinates: it is made this much larger than shown, so that lines are smooth.
 const SCALE: u32 = 4;
@@ -17,7 +17,13 @@ const MOST_POINTS: usize = 600;
 const INK: RGBColor = RGBColor(0x3c, 0x3a, 0x37);
 const FAINT: RGBColor = RGBColor(0xe6, 0xe3, 0xde);
 const TRAINING: RGBColor = RGBColor(0xd0, 0x88, 0x30);
-const EVALUATION: RGBColor = RGBColor(0x1f, 0x5a, 0x96);
+/// Evaluations, search by search.
+const EVALUATIONS: [RGBColor; 4] = [
+    RGBColor(0x1f, 0x5a, 0x96),
+    RGBColor(0x8e, 0x2f, 0x6f),
+    RGBColor(0x2e, 0x7d, 0x4f),
+    RGBColor(0x7a, 0x5c, 0x2e),
+];
 /// From the most common tile to the rarest.
 const TILES: [RGBColor; 6] = [
     RGBColor(0xd9, 0xa4, 0x41),
@@ -81,24 +87,32 @@ fn draw_scores(
 
     let style = styled_text(17, INK, FontStyle::Bold).pos(Pos::new(HPos::Left, VPos::Center));
     area.draw(&Text::new(title.to_owned(), at(20, 28), style))?;
-    let mut chart = chart(area, 58, actions, top, "average score", &short)?;
+    let more_searches = searches(evaluations).len().saturating_sub(1) as u32;
+    let mut chart = chart(area, 58 + 20 * more_searches, actions, top, "average score", &short)?;
     if is_empty {
         let centre = text(14, INK).pos(Pos::new(HPos::Center, VPos::Center));
         area.draw(&Text::new("no games yet", at(SIZE.0 / 2, SIZE.1 / 2), centre))?;
     }
     draw_line(&mut chart, &training, TRAINING, 1)?;
-    let points = evaluations.iter().map(|line| (line.actions as f64, line.report.score.mean));
-    let bars = points.clone().zip(evaluations).map(|((x, y), line)| {
-        let low = (y - half(line)).max(0.0);
-        PathElement::new(vec![(x, low), (x, y + half(line))], EVALUATION.stroke_width(SCALE + SCALE / 2))
-    });
-    chart.draw_series(bars)?;
-    chart.draw_series(points.map(|point| Circle::new(point, 7 * SCALE / 2, EVALUATION.filled())))?;
-    draw_legend(area, !training.is_empty(), evaluations.last())
+    let mut last = Vec::new();
+    for (search, &colour) in searches(evaluations).into_iter().zip(EVALUATIONS.iter().cycle()) {
+        let of_search = || evaluations.iter().filter(move |line| line.report.search == search);
+        let point = |line: &EvalLine| (line.actions as f64, line.report.score.mean);
+        chart.draw_series(of_search().map(|line| {
+            let (x, y) = point(line);
+            let low = (y - half(line)).max(0.0);
+            PathElement::new(vec![(x, low), (x, y + half(line))], colour.stroke_width(SCALE + SCALE / 2))
+        }))?;
+        chart
+            .draw_series(of_search().map(|line| Circle::new(point(line), 7 * SCALE / 2, colour.filled())))?;
+        last.extend(of_search().next_back().map(|line| (line, colour)));
+    }
+    draw_legend(area, !training.is_empty(), &last)
 }
 
-/// Says what the line and the points are, beside the title, where nothing can cover it.
-fn draw_legend(area: &Area, training: bool, evaluation: Option<&EvalLine>) -> Result<(), CurveError> {
+/// Says what the line and the points are, beside the title, where nothing can cover it: of the training, and of the last
+/// evaluation with each search.
+fn draw_legend(area: &Area, training: bool, evaluations: &[(&EvalLine, RGBColor)]) -> Result<(), CurveError> {
     let label = |words: String, y| {
         let style = text(13, INK).pos(Pos::new(HPos::Right, VPos::Center));
         area.draw(&Text::new(words, at(SIZE.0 - PADDING.1 - 30, y), style))
@@ -110,13 +124,12 @@ fn draw_legend(area: &Area, training: bool, evaluation: Option<&EvalLine>) -> Re
         let swatch = vec![at(right - 22, y), at(right, y)];
         area.draw(&PathElement::new(swatch, TRAINING.stroke_width(3 * SCALE / 2)))?;
     }
-    if let Some(EvalLine { report, .. }) = evaluation {
-        let y = 38;
+    for ((EvalLine { report, .. }, colour), y) in evaluations.iter().zip((38..).step_by(20)) {
         let games = if report.games == 1 { "game" } else { "games" };
         label(format!("evaluation, {}, {} {games}, 95% interval", report.search, report.games), y)?;
         let swatch = vec![at(right - 11, y - 8), at(right - 11, y + 8)];
-        area.draw(&PathElement::new(swatch, EVALUATION.stroke_width(SCALE + SCALE / 2)))?;
-        area.draw(&Circle::new(at(right - 11, y), 7 * SCALE / 2, EVALUATION.filled()))?;
+        area.draw(&PathElement::new(swatch, colour.stroke_width(SCALE + SCALE / 2)))?;
+        area.draw(&Circle::new(at(right - 11, y), 7 * SCALE / 2, colour.filled()))?;
     }
     Ok(())
 }

@@ -10,5 +10,6 @@ pub mod recipe;
 pub mod records;
 pub mod report;
 pub mod reproduce;
+pub mod review;
 pub mod run;
 pub mod stats;

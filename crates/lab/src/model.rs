@@ -1,15 +1,19 @@
 //! The model that a command or a request works with.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use afterstate_game::Rules;
+use afterstate_endgame::{Match, TableError, Tables};
+use afterstate_game::{Board, Rules, State};
 use afterstate_network::{
     Network, Values,
     file::{FileError, Format, ModelInfo, safetensors::TensorFile},
 };
 
 use afterstate_policy::{Net, NetInfo, Play};
-use afterstate_search::{Downgrade, DowngradeError, PlayerSpec};
+use afterstate_search::{Downgrade, DowngradeError, Endgames, Player, PlayerSpec};
 
 use crate::{
     evaluate::header_checksum,
@@ -37,6 +41,8 @@ pub struct Loaded {
     pub rules: Rules,
     /// The boards that it asks to be shown downgraded.
     pub downgrade: Option<Downgrade>,
+    /// Tables that searches ask at their leaves.
+    pub endgames: Option<Endgames>,
 }
 
 /// A convolutional network in memory.
@@ -119,7 +125,7 @@ impl Loaded {
         let name = model.to_string_lossy().into_owned();
         let (checksum, rules) = (header_checksum(&file), rules_of(&file)?);
         let downgrade = downgrade_of(&file)?;
-        Ok(Loaded { name, checksum, network: Network::from_file(&file)?, rules, downgrade })
+        Ok(Loaded { name, checksum, network: Network::from_file(&file)?, rules, downgrade, endgames: None })
     }
 
     /// How it plays when it is told to play so: what is not said about downgrading is as the model asks for.
@@ -137,6 +143,33 @@ impl Loaded {
             return Ok(());
         }
         Err(ModelError::Values { what: what.to_owned(), model: self.name.clone(), values })
+    }
+
+    /// The same with tables that searches ask at their leaves.
+    pub fn with_endgames(self, tables: Option<Arc<Tables>>) -> Self {
+        Loaded { endgames: tables.map(Endgames::new), ..self }
+    }
+
+    /// The player by a search, with so many threads.
+    pub fn player<const N: usize>(&self, search: PlayerSpec, threads: usize) -> Box<dyn Player<N> + '_> {
+        let endgames = self.endgames.as_ref();
+        search.player_with(self.network.view(), self.rules, threads, |search| search.with_endgames(endgames))
+    }
+
+    /// What its tables of endgames know of a state, those first that a search asks first.
+    ///
+    /// # Errors
+    /// When a table is damaged.
+    pub fn exact<const N: usize>(&self, state: State<N>) -> Result<Vec<Match<'_>>, TableError> {
+        let (Some(endgames), 4) = (&self.endgames, N) else { return Ok(Vec::new()) };
+        let exponents: Vec<u8> = state.board().exponents().collect();
+        let board = Board::from_exponents(&exponents).ok();
+        board.map_or(Ok(Vec::new()), |board| endgames.tables().probe(State::new(board)))
+    }
+
+    /// How it searches, as text.
+    pub fn search_name(&self, search: PlayerSpec) -> String {
+        format!("{search}{}", if self.endgames.is_some() { "+endgames" } else { "" })
     }
 
     /// The side of its board.

@@ -44,6 +44,7 @@ fn it_plays_as_documented() {
     let contest = Contest {
         network: &model.network,
         player,
+        endgames: None,
         games,
         played: &HashSet::new(),
         threads: 2,

@@ -1,13 +1,13 @@
 //! Evaluation of players: the same games for everyone, results that are kept, steps of the late game.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, fs};
 
 use afterstate_game::{Game, Rules, State, game_rng};
 use afterstate_lab::evaluate::{
-    Contest, Games, KeepError, KeptGames, KeptHeader, Outcome, Steps, SurvivalError, Survivor, evaluate,
+    Contest, Games, KeptGames, KeptHeader, Outcome, Steps, SurvivalError, Survivor, evaluate,
     evaluate_players, positions_at,
 };
-use afterstate_lab::log::JsonLines;
+use afterstate_lab::log::LogError;
 use afterstate_network::{Network, NetworkSpec, Tuples};
 use afterstate_policy::{Architecture, Net, NetPlayer, NetSpec, Play};
 use afterstate_search::{Player, PlayerSpec};
@@ -27,7 +27,8 @@ fn games(count: u64) -> Games {
 
 fn play(network: &Network, search: &str, count: u64, threads: usize, collect: Option<Steps>) -> Outcome {
     let (player, played) = (search.parse().expect("a player"), HashSet::new());
-    let contest = Contest { network, player, games: games(count), played: &played, threads, collect };
+    let contest =
+        Contest { network, player, endgames: None, games: games(count), played: &played, threads, collect };
     contest.play(|_| true).expect("played to the end")
 }
 
@@ -97,12 +98,13 @@ fn kept_games_are_not_played_again() {
     let header = |seed| KeptHeader { model: "m".into(), checksum: "c".into(), search: "2ply".into(), seed };
     let whole = play(&network, "2ply", 10, 2, None).results;
     let sitting = |stop_after: usize| {
-        let mut kept = KeptGames::open(&path, &header(3)).expect("a file");
+        let (mut kept, _) = KeptGames::open(&path, &header(3)).expect("a file");
         let (player, played, before) =
             ("2ply".parse().expect("a player"), kept.played(), kept.results().len());
         let contest = Contest {
             network: &network,
             player,
+            endgames: None,
             games: games(10),
             played: &played,
             threads: 1,
@@ -123,7 +125,8 @@ fn kept_games_are_not_played_again() {
     let mut results = kept.results().to_vec();
     results.sort_unstable_by_key(|result| result.game);
     assert_eq!((results, kept.seconds()), (whole, 1.5));
-    assert!(matches!(KeptGames::open(&path, &header(4)), Err(KeepError::Other { .. })));
+    drop(kept);
+    assert!(matches!(KeptGames::open(&path, &header(4)), Err(LogError::Other { .. })));
 }
 
 #[test]
@@ -136,15 +139,16 @@ fn survival_is_the_share_that_reaches_the_next_step() {
     assert!(at(128) > 40 && at(256) > 0 && at(128) >= at(256), "{} and {}", at(128), at(256));
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("positions.jsonl");
-    let mut file = JsonLines::create(&path).expect("a file");
-    collected.positions.iter().for_each(|position| file.append(position).expect("written"));
+    let line = |position| serde_json::to_string(position).expect("JSON") + "\n";
+    fs::write(&path, collected.positions.iter().map(line).collect::<String>()).expect("a file");
 
     let starts: Vec<State<4>> = positions_at(&path, 128).expect("positions");
     assert_eq!(starts.len(), at(128));
     assert!(starts.iter().all(|state| state.board().max_tile() == 128));
     let survive = |search: &str, threads, to| {
         let player: PlayerSpec = search.parse().expect("a player");
-        let survivor = Survivor { network: &network, player, rules: Rules::default(), seed: 1, threads };
+        let survivor =
+            Survivor { network: &network, player, endgames: None, rules: Rules::default(), seed: 1, threads };
         survivor.play(steps, (128, to), &starts, 200, |_| true)
     };
     let good = survive("2ply", 1, 256);

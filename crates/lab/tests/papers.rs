@@ -5,7 +5,7 @@ use std::{collections::HashSet, fs, path::Path};
 use afterstate_lab::{
     recipe::{Recipe, Start},
     reproduce::{
-        Method, Options, Plan, Table,
+        GameCounts, Method, Options, Plan, Report, Table,
         paper::{Column, Measure, Row},
         table_names,
     },
@@ -118,6 +118,7 @@ fn tables_are_whole() {
         }
         for row in table.rows.iter().filter(|row| row.left_out.is_none() && table.left_out.is_none()) {
             match row.dcnn {
+                _ if row.tuples.is_some() => assert!(table.is_counted(), "{name}: {}", row.name),
                 Some(dcnn) => {
                     // Error and accuracy are those of the end, and not of a point that shares the training.
                     let of_the_end =
@@ -135,8 +136,15 @@ fn tables_are_whole() {
             }
             assert!(table.curve || row.figure(0).is_some() || row.name == "nt6", "{name}: {}", row.name);
         }
-        let options =
-            Options { share: 1e-6, trainings: None, games: None, plies: Some(1), threads: 2, records: None };
+        let options = Options {
+            share: 1e-6,
+            trainings: None,
+            games: GameCounts::default(),
+            plies: Some(1),
+            threads: 2,
+            records: None,
+            device: Default::default(),
+        };
         Plan::new(table.clone(), options).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 }
@@ -157,8 +165,15 @@ fn dcnn_rows_are_the_networks_of_table_2() {
 #[test]
 fn rows_and_columns_of_one_lesson_share_its_training() {
     let plan = |name: &str| {
-        let options =
-            Options { share: 0.01, trainings: None, games: None, plies: Some(1), threads: 2, records: None };
+        let options = Options {
+            share: 0.01,
+            trainings: None,
+            games: GameCounts::default(),
+            plies: Some(1),
+            threads: 2,
+            records: None,
+            device: Default::default(),
+        };
         Plan::new(Table::find(name).unwrap(), options).unwrap()
     };
     let points = |plan: &Plan, training: usize| -> Vec<_> {
@@ -185,8 +200,15 @@ fn rows_and_columns_of_one_lesson_share_its_training() {
 #[test]
 fn rows_that_are_only_searched_deeper_need_no_training() {
     let plan = |plies| {
-        let options =
-            Options { share: 0.001, trainings: Some(1), games: None, plies, threads: 2, records: None };
+        let options = Options {
+            share: 0.001,
+            trainings: Some(1),
+            games: GameCounts::default(),
+            plies,
+            threads: 2,
+            records: None,
+            device: Default::default(),
+        };
         Plan::new(Table::find("guei-2021/table-10").unwrap(), options).unwrap()
     };
     let names = |plan: &Plan| plan.trainings.iter().map(|training| training.name.clone()).collect::<Vec<_>>();
@@ -209,4 +231,77 @@ fn every_recipe_of_a_paper_is_in_a_table() {
     for shipped in afterstate_lab::recipe::shipped().filter(|shipped| !shipped.table.is_empty()) {
         assert!(used.contains(&shipped.name), "{}", shipped.name);
     }
+}
+
+/// The tables and figures of the papers, by number; section 6 of kondo-2019 has figures in its text.
+#[test]
+fn every_table_and_figure_of_the_papers_is_listed() {
+    let names: HashSet<&str> = table_names().collect();
+    let roman = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"];
+    for (paper, tables, figures) in [
+        ("jaskowski-2016", 7, 5),
+        ("guei-2021", 10, 10),
+        ("kondo-2019", 8, 4),
+        ("terauchi-2025", 7, 3),
+        ("ramesh-2018", 2, 10),
+    ] {
+        let numbers = |kind: &str, count: usize| -> Vec<String> {
+            (1..=count).map(|n| format!("{paper}/{kind}-{n}")).collect()
+        };
+        let expected = [numbers("table", tables), numbers("figure", figures)].concat();
+        for name in &expected {
+            assert!(names.contains(name.as_str()), "no {name}");
+        }
+        let Some(text) = text_of(paper) else { continue };
+        let text = text.to_lowercase();
+        for (kind, words, count) in
+            [("table", &["table "][..], tables), ("figure", &["fig. ", "fig ", "figure "], figures)]
+        {
+            let mentions = |number: usize| {
+                let written = [number.to_string(), roman.get(number - 1).unwrap_or(&"-").to_lowercase()];
+                words.iter().any(|word| {
+                    written.iter().any(|number| {
+                        let found = |at: usize, text: &str| {
+                            !text[at..].starts_with(|c: char| c.is_ascii_alphanumeric())
+                        };
+                        let mention = format!("{word}{number}");
+                        text.match_indices(&mention).any(|(at, _)| found(at + mention.len(), &text))
+                    })
+                })
+            };
+            let last = (1..20).filter(|&number| mentions(number)).max();
+            // terauchi-2025 speaks of a Figure 5 that it does not have: the tuples are in its Table 5.
+            let expected = if (paper, kind) == ("terauchi-2025", "figure") { 5 } else { count };
+            assert_eq!(last, Some(expected), "{paper}: the last {kind}");
+        }
+    }
+    assert!(names.contains("kondo-2019/section-6"));
+}
+
+/// What is counted is what the papers print.
+#[test]
+fn counted_tables_are_the_papers() {
+    let mut figures = 0;
+    for table in tables().filter(Table::is_counted) {
+        let options = Options {
+            share: 1.0,
+            trainings: None,
+            games: GameCounts::default(),
+            plies: None,
+            threads: 1,
+            records: None,
+            device: Default::default(),
+        };
+        let plan = Plan::new(table, options).unwrap();
+        let report = Report::new(&plan, &[]);
+        for (row, cell) in report.rows.iter().flat_map(|row| row.cells.iter().map(move |cell| (row, cell))) {
+            let (Some(paper), Some(ours)) = (&cell.paper, &cell.ours) else { continue };
+            let digits = paper.text.split_once('.').map_or(0, |(_, digits)| digits.len() as i32);
+            // The paper cuts digits off, or rounds.
+            let off = (ours.mean - paper.value).abs() * 10f64.powi(digits);
+            assert!(off < 1.0, "{}, {}: {} and {}", report.table, row.label, paper.text, ours.mean);
+            figures += 1;
+        }
+    }
+    assert!(figures > 25, "{figures} counted figures");
 }

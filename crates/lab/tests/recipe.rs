@@ -38,7 +38,7 @@ fn defaults_are_filled_in() {
     assert_eq!(recipe.learning.step_size, StepSize::Tc { beta: 1.0, tc_reset: 0 });
     assert_eq!((recipe.parallel.threads, recipe.parallel.mode), (0, ParallelMode::PrivateHot));
     assert_eq!(recipe.budget, Budget::Actions(1000));
-    assert_eq!((recipe.evaluation.every, recipe.evaluation.games), (100_000_000, 1000));
+    assert_eq!((recipe.evaluation.every, &recipe.evaluation.games[..]), (100_000_000, &[1000][..]));
     assert_eq!((recipe.checkpoint.every_seconds, recipe.checkpoint.keep), (600.0, true));
     assert_eq!(recipe.log, Log::EverySeconds(10.0));
 }
@@ -130,6 +130,7 @@ step_size = "fixed"
 alpha = 0.1
 epsilon = 0.0
 ties = "first"
+temperature = 0.0
 downgrade = 0
 
 [start]
@@ -144,6 +145,7 @@ episodes = 100000
 
 [evaluation]
 every = 0
+searches = ["1ply"]
 games = 1000
 
 [checkpoint]
@@ -258,10 +260,26 @@ fn wrong_values_are_told_what_fits() {
     assert_eq!(
         error("learning.schedule = [[0.75, 0.1], [0.5, 0.01]]"),
         "recipes/x.toml line 2: `learning.schedule` must be a list of [share, factor] with rising shares \
-         between 0 and 1 and factors above 0, not [[0.75, 0.1], [0.5, 0.01]]"
+         between 0 and 1 and factors above 0, at most 1000, not [[0.75, 0.1], [0.5, 0.01]]"
     );
     assert!(error("network.tuples = []").contains("`network.tuples` must be the name of a set"));
     assert!(error("learning.beta = nan").contains("`learning.beta` must be a number above 0"));
+}
+
+#[test]
+fn evaluations_are_by_one_or_several_searches() {
+    let recipe = resolve("evaluation = { searches = ['1ply', '3ply+downgrade'], games = [1000, 300] }\ncheckpoint.best = '3ply+downgrade'").unwrap();
+    let contests: Vec<_> =
+        recipe.evaluation.contests().map(|(player, games)| (player.to_string(), games)).collect();
+    assert_eq!(contests, [("1ply".to_owned(), 1000), ("3ply+downgrade=32768".to_owned(), 300)]);
+    assert_eq!(parse(&recipe.to_toml().unwrap(), &[]).unwrap().evaluation, recipe.evaluation);
+    let same = resolve("evaluation = { searches = ['1ply', '2ply'], games = 50 }").unwrap();
+    assert_eq!(same.evaluation.games, [50, 50]);
+    assert!(error("evaluation.searches = ['1ply', '0ply']").contains("must be a list of different searches"));
+    assert!(error("evaluation.searches = ['1ply', '1ply']").contains("must be a list of different searches"));
+    assert!(error("evaluation.games = [1, 2]").contains("or a list of one for each of evaluation.searches"));
+    assert!(error("checkpoint.best = '3ply'").contains("name the search in evaluation.searches"));
+    assert!(error("evaluation.every = 0\ncheckpoint.best = '1ply'").contains("with evaluation.every"));
 }
 
 #[test]
@@ -432,4 +450,44 @@ fn the_documentation_knows_every_key_and_its_examples_work() {
             assert!(line.is_empty() || line.starts_with('[') || docs.contains(&format!("{key}`")), "{key}");
         }
     }
+}
+
+#[test]
+fn every_number_has_a_range() {
+    for line in [
+        "checkpoint.every_seconds = 2e19",
+        "log.every_seconds = 1e300",
+        "log.every_episodes = 9_000_000_000_000_000_000",
+        "evaluation.every = 9_000_000_000_000_000_000",
+        "evaluation.games = 9_000_000_000_000_000_000",
+        "learning = { lambda = 0.5, horizon = 4_000_000_000 }",
+        "learning.tc_reset = 9_000_000_000_000_000_000",
+        "learning.schedule = [[0.5, 1e300]]",
+        "network.initial_value = 1e300",
+        "network.initial_weight = 1e300",
+        "network = { stages = '256', halved = [0, 1e300] }",
+        "parallel.threads = 1_000_000",
+        "start = { kind = 'carousel', kept = 1_000_000_000 }",
+        "start = { kind = 'restart', restarts = 5_000_000_000 }",
+        "network.tile_values = 1_000_000",
+        "seed = -1",
+        "game.four = 2",
+    ] {
+        error(line);
+    }
+    for budget in ["budget.seconds=1e300", "budget.episodes=0", "budget.actions=9e18"] {
+        override_error(&[budget]);
+    }
+}
+
+#[test]
+fn a_huge_recipe_is_read_or_refused_at_once() {
+    let start = std::time::Instant::now();
+    let rows: String = (0..200_000).map(|i| format!("[[row]]\nname = \"{i}\"\n")).collect();
+    let told = parse(&rows, &[]).expect_err("a table");
+    assert!(told.contains("`/0`") && told.contains("199950 more") && told.len() < 2000, "{told}");
+    let tuples = vec!["\"012345\""; 100_000].join(", ");
+    let told = error(&format!("network.tuples = [{tuples}]"));
+    assert!(told.contains("100000 tuples"), "{told}");
+    assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
 }

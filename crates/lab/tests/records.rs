@@ -4,7 +4,7 @@ use std::{collections::HashSet, fs, path::Path, time::Duration};
 
 use afterstate_game::{Rules, State};
 use afterstate_lab::records::{
-    About, GAMES_PER_SHARD, Reader, Record, RecordError, Recorder, Shuffled, shards, verify,
+    About, GAMES_PER_SHARD, Record, RecordError, Recorder, Shard, Shuffled, shards, verify,
 };
 use afterstate_search::{Advice, Player, Random};
 
@@ -30,7 +30,7 @@ impl Player<4> for Slow {
 }
 
 fn read(path: &Path) -> Vec<Record> {
-    Reader::open(path).unwrap().collect::<Result<_, _>>().unwrap()
+    Shard::read(path).unwrap().records
 }
 
 fn read_all(directory: &Path) -> Vec<Record> {
@@ -87,13 +87,22 @@ fn damaged_shards_are_refused() {
         fs::write(&shard, &bytes[..cut]).unwrap();
         assert!(verify(directory.path(), |_| ()).is_err(), "cut at {cut}");
     }
-    // No damage anywhere may lead to a panic; most of it is noticed.
-    for place in (0..bytes.len()).step_by(bytes.len() / 40) {
+    // Whatever byte changes, what is read is what was written, or an error.
+    fs::write(&shard, &bytes).unwrap();
+    let (whole, mut refused) = (read(&shard), 0);
+    for place in (0..bytes.len()).step_by(3) {
         let mut damaged = bytes.clone();
-        damaged[place] ^= 0x55;
+        damaged[place] ^= 1 << (place % 8);
         fs::write(&shard, damaged).unwrap();
-        let _ = verify(directory.path(), |_| ());
+        match Shard::read(&shard) {
+            Ok(shard) => assert!(shard.records == whole, "byte {place} changed, and nobody noticed"),
+            Err(error) => {
+                assert!(error.to_string().contains("games-00000000.parquet"), "{error}");
+                refused += 1;
+            }
+        }
     }
+    assert!(refused > bytes.len() / 6, "{refused} of {} were refused", bytes.len() / 3);
 }
 
 #[test]

@@ -55,10 +55,11 @@ fn plan(folder: &Path, trainings: u64) -> Plan {
     let options = Options {
         share: 0.002,
         trainings: Some(trainings),
-        games: None,
+        games: Default::default(),
         plies: None,
         threads: 2,
         records: None,
+        device: Default::default(),
     };
     Plan::new(table(folder), options).unwrap()
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use afterstate_lab::{
     evaluate::{Games, evaluate},
-    log::{EvalLine, JsonLines, LogLine},
+    log::{EvalLine, Log, LogLine},
     recipe::Recipe,
     run::{Directory, Observer, Run, RunError, Status},
     stats::Tally,
@@ -13,7 +13,10 @@ use afterstate_learning::{
     Budget, Parallel, StepSizeSpec, TargetSpec,
     target::{Backward, DelayedTdLambda, NStep, TdLambda},
 };
-use afterstate_network::Network;
+use afterstate_network::{
+    Network,
+    file::safetensors::{self, TensorFile},
+};
 
 fn recipe(text: &str) -> Recipe {
     Recipe::parse("test", "test.toml", text, &[]).expect("a recipe")
@@ -113,9 +116,9 @@ fn an_observer_sees_what_is_written() {
         let outcome = run.train(&AtomicBool::new(false), &mut count).expect("a trained network");
         assert!(outcome.finished);
         assert_eq!((outcome.progress.actions, count.saves), (200_000, 1));
-        assert_eq!(outcome.evaluation.as_ref(), count.evaluations.last());
-        assert_eq!(JsonLines::<LogLine>::read(&directory.log()).expect("lines"), count.lines);
-        assert_eq!(JsonLines::<EvalLine>::read(&directory.evaluations()).expect("lines"), count.evaluations);
+        assert_eq!(outcome.evaluations.last(), count.evaluations.last());
+        assert_eq!(Log::<LogLine>::read(&directory.log()).expect("lines"), count.lines);
+        assert_eq!(Log::<EvalLine>::read(&directory.evaluations()).expect("lines"), count.evaluations);
         assert!(count.evaluating > 0 && count.evaluations.len() >= 2 && count.lines.len() > 1);
         assert_eq!(Network::load(&directory.model()).expect("a model").spec().side, side);
         let again = Run::start(directory.clone(), recipe(&text)).err().expect("an error");
@@ -166,6 +169,176 @@ fn a_run_that_diverges_says_so_and_writes_no_model() {
                 learning = { step_size = 'fixed', alpha = 1.0, lambda = 0.5 }";
     let run = Run::start(directory.clone(), recipe(text)).expect("a run");
     let error = run.train(&AtomicBool::new(false), &mut ()).expect_err("an error");
-    assert!(matches!(error, RunError::Diverged(actions) if actions < 20_000_000), "{error}");
+    assert!(
+        matches!(error, RunError::Diverged { actions, key: "learning.alpha", .. } if actions < 20_000_000),
+        "{error}"
+    );
     assert!(!directory.model().exists() && !directory.checkpoint().exists());
+}
+
+/// Learning that goes well at first, and cannot but diverge from the middle on.
+const DIVERGING: &str = "network.tuples = ['0123', '0145']\nparallel.threads = 1\nbudget.actions = 1_000_000\n\
+    evaluation.every = 0\nlearning = { step_size = 'fixed', alpha = 0.1, schedule = [[0.5, 1000.0]] }";
+
+fn train(directory: &Directory, text: &str) -> Result<bool, RunError> {
+    let run = Run::start(directory.clone(), recipe(text))?;
+    run.train(&AtomicBool::new(false), &mut ()).map(|outcome| outcome.finished)
+}
+
+#[test]
+fn divergence_behind_a_frozen_stage_is_seen() {
+    let place = tempfile::tempdir().expect("a directory");
+    let first = Directory::new(place.path().join("first"));
+    let whole = DIVERGING.replace("1000.0", "1.0");
+    assert!(train(&first, &whole).expect("a model"));
+    let from = first.path().display();
+    let text = format!(
+        "{DIVERGING}\nnetwork.stages = '256'\nnetwork.from = '{from}'\nstart = {{ kind = 'stage', collected = 100 }}\n\
+         checkpoint.every_seconds = 1000"
+    );
+    let directory = Directory::new(place.path().join("run"));
+    let error = train(&directory, &text).expect_err("an error");
+    assert!(matches!(error, RunError::Diverged { actions, .. } if actions < 1_000_000), "{error}");
+    assert!(error.to_string().contains("learning.alpha = 0.1"), "{error}");
+    assert!(!directory.model().exists() && !directory.has_checkpoint());
+}
+
+#[test]
+fn what_diverges_after_a_checkpoint_leaves_it_as_it_was() {
+    let place = tempfile::tempdir().expect("a directory");
+    let directory = Directory::new(place.path().join("run"));
+    let error =
+        train(&directory, &format!("{DIVERGING}\ncheckpoint.every_seconds = 0.01")).expect_err("an error");
+    assert!(matches!(error, RunError::Diverged { .. }), "{error}");
+    let actions =
+        TensorFile::open(&directory.checkpoint()).expect("a checkpoint").metadata()["actions"].clone();
+    assert!(actions.parse::<u64>().is_ok_and(|actions| actions < 600_000), "{actions}");
+    Network::load(&directory.model()).expect("the last good model");
+}
+
+#[test]
+fn evaluations_come_after_the_same_actions_every_time() {
+    let points = |every: u64, checkpoint: &str| -> Vec<u64> {
+        let place = tempfile::tempdir().expect("a directory");
+        let directory = Directory::new(place.path().join("run"));
+        let text = format!(
+            "network.tuples = '2x4'\nparallel.threads = 1\nbudget.actions = 500_000\n\
+             evaluation = {{ every = {every}, games = 2 }}\ncheckpoint.every_seconds = {checkpoint}"
+        );
+        Run::start(directory.clone(), recipe(&text))
+            .expect("a run")
+            .train(&AtomicBool::new(false), &mut ())
+            .expect("a model");
+        let lines = Log::<EvalLine>::read(&directory.evaluations()).expect("lines");
+        lines.iter().map(|line| line.actions).collect()
+    };
+    // The first multiple of 32,768 at or after each multiple of the interval.
+    let expected = [131_072, 229_376, 327_680, 425_984, 500_000];
+    for checkpoint in ["600", "0.001", "0.003", "600"] {
+        assert_eq!(points(100_000, checkpoint), expected);
+    }
+    assert_eq!(
+        points(65_536, "600"),
+        [65_536, 131_072, 196_608, 262_144, 327_680, 393_216, 458_752, 500_000]
+    );
+}
+
+/// Removes the directory of a run at its first log line.
+struct Remover<'a>(&'a Directory, bool, Vec<String>);
+
+impl Observer for Remover<'_> {
+    fn logged(&mut self, _: &LogLine) {
+        if !std::mem::replace(&mut self.1, true) {
+            std::fs::remove_dir_all(self.0.path()).expect("a directory");
+        }
+    }
+
+    fn warning(&mut self, error: &RunError) {
+        self.2.push(error.to_string());
+    }
+}
+
+#[test]
+fn a_removed_directory_is_made_again_with_all_of_the_run() {
+    let place = tempfile::tempdir().expect("a directory");
+    let directory = Directory::new(place.path().join("run"));
+    let text = "network.tuples = '2x4'\nparallel.threads = 1\nbudget.actions = 300_000\n\
+                evaluation = { every = 100_000, games = 2 }\nlog.every_episodes = 50";
+    let mut remover = Remover(&directory, false, Vec::new());
+    let run = Run::start(directory.clone(), recipe(text)).expect("a run");
+    let outcome = run.train(&AtomicBool::new(false), &mut remover).expect("a model");
+    assert!(outcome.finished && remover.2.iter().any(|told| told.contains("made again")), "{:?}", remover.2);
+    let log = Log::<LogLine>::read(&directory.log()).expect("lines");
+    assert!(log.len() > 5 && log.last().expect("a line").actions == 300_000);
+    assert_eq!(Log::<EvalLine>::read(&directory.evaluations()).expect("lines").len(), 3);
+    assert!(directory.recipe().exists() && directory.model().exists() && directory.checkpoint().exists());
+}
+
+#[test]
+fn a_checkpoint_of_another_version_is_refused_by_its_name() {
+    let place = tempfile::tempdir().expect("a directory");
+    let directory = Directory::new(place.path().join("run"));
+    let recipe =
+        recipe("network.tuples = '2x4'\nparallel.threads = 1\nbudget.actions = 1000\nevaluation.every = 0");
+    let run = Run::start(directory.clone(), recipe.clone()).expect("a run");
+    run.train(&AtomicBool::new(false), &mut ()).expect("a model");
+    let file = TensorFile::open(&directory.checkpoint()).expect("a checkpoint");
+    let mut metadata = file.metadata().clone();
+    metadata.insert("afterstate".into(), "0.0.7".into());
+    let tensors: Vec<_> = file.names().map(|name| file.to_tensor(name).expect("a tensor")).collect();
+    safetensors::write(&directory.checkpoint(), &metadata, tensors).expect("a file");
+    let error = Run::resume(directory, recipe).expect("a run").train(&AtomicBool::new(false), &mut ());
+    let error = error.expect_err("an error");
+    assert!(matches!(&error, RunError::Version { found, .. } if found == "0.0.7"), "{error}");
+}
+
+/// Every search plays its own games at every point, and the network that is best by one of them is kept.
+#[test]
+fn evaluations_with_several_searches_and_the_best_network() {
+    let place = tempfile::tempdir().expect("a directory");
+    let directory = Directory::new(place.path().join("run"));
+    let text = "game.side = 3\nbudget.actions = 200_000\nparallel.threads = 1\n\
+                evaluation = { every = 40_000, searches = ['1ply', '2ply'], games = [30, 10] }\n\
+                checkpoint.best = '2ply'";
+    let run = Run::start(directory.clone(), recipe(text)).expect("a run");
+    let outcome = run.train(&AtomicBool::new(false), &mut ()).expect("a trained network");
+    let lines = Log::<EvalLine>::read(&directory.evaluations()).expect("lines");
+    let played: Vec<_> = lines.iter().map(|line| (line.report.search.as_str(), line.report.games)).collect();
+    assert!(lines.len() >= 8 && lines.len().is_multiple_of(2), "{played:?}");
+    assert!(played.chunks(2).all(|pair| pair == [("1ply", 30), ("2ply", 10)]), "{played:?}");
+    assert!(lines.chunks(2).all(|pair| pair[0].actions == pair[1].actions));
+    assert_eq!(outcome.evaluations, lines[lines.len() - 2..]);
+    let deeper = lines.iter().filter(|line| line.report.search == "2ply");
+    let best = deeper.max_by(|a, b| a.report.score.mean.total_cmp(&b.report.score.mean)).expect("a best one");
+    let file = TensorFile::open(&directory.best()).expect("a model");
+    assert_eq!(file.metadata().get("actions").map(String::as_str), Some(&*best.actions.to_string()));
+    let curve = std::fs::read_to_string(directory.curve()).expect("a curve");
+    assert!(curve.contains("evaluation, 1ply, 30 games") && curve.contains("evaluation, 2ply, 10 games"));
+}
+
+/// A run that is stopped between two searches of an evaluation does the rest when it goes on.
+#[test]
+fn an_interrupted_evaluation_is_completed() {
+    struct StopAfterFirst<'a>(&'a AtomicBool);
+    impl Observer for StopAfterFirst<'_> {
+        fn evaluated(&mut self, _: &EvalLine) {
+            self.0.store(true, Relaxed);
+        }
+    }
+    let place = tempfile::tempdir().expect("a directory");
+    let directory = Directory::new(place.path().join("run"));
+    let text = "game.side = 3\nnetwork.tuples = 'mnt4'\nbudget.actions = 2_000_000\nparallel.threads = 1\n\
+                evaluation = { every = 300_000, searches = ['1ply', '2ply'], games = 5 }";
+    let stop = AtomicBool::new(false);
+    let run = Run::start(directory.clone(), recipe(text)).expect("a run");
+    assert!(!run.train(&stop, &mut StopAfterFirst(&stop)).expect("a checkpoint").finished);
+    let searches = || {
+        let lines = Log::<EvalLine>::read(&directory.evaluations()).expect("lines");
+        lines.into_iter().map(|line| line.report.search).collect::<Vec<_>>()
+    };
+    assert_eq!(searches(), ["1ply"]);
+    let resumed = Run::resume(directory.clone(), recipe(text)).expect("a run");
+    assert!(resumed.train(&AtomicBool::new(false), &mut ()).expect("a run").finished);
+    let searches = searches();
+    assert!(searches.len() >= 4 && searches.chunks(2).all(|pair| pair == ["1ply", "2ply"]), "{searches:?}");
 }

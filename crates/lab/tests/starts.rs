@@ -3,7 +3,7 @@
 use std::{path::Path, sync::atomic::AtomicBool};
 
 use afterstate_lab::{
-    recipe::{Recipe, RecipeError},
+    recipe::{Recipe, RecipeError, Start},
     run::{Directory, Run, RunError},
 };
 use afterstate_learning::{
@@ -169,4 +169,18 @@ fn positions_from_a_file() {
     stop.store(false, std::sync::atomic::Ordering::Relaxed);
     let outcome = resumed.train(&stop, &mut ()).expect("a run");
     assert!(outcome.finished && outcome.progress.episodes > 10);
+}
+
+/// The sixteen stages of jaskowski-2016 are counted as its author's program counts them, in every table that has them: a
+/// tile that is there twice must not be forgotten when stages follow one another.
+#[test]
+fn the_papers_stages_are_carried() {
+    let mut carousels = 0;
+    for shipped in afterstate_lab::recipe::shipped() {
+        let recipe = shipped.recipe(&[]).expect("a shipped recipe");
+        let stages = recipe.network.stages.as_str();
+        assert!(!stages.starts_with("2^") || stages.ends_with("-carried"), "{}: {stages}", shipped.name);
+        carousels += u32::from(stages == "2^4-carried" && matches!(recipe.start, Start::Carousel { .. }));
+    }
+    assert!(carousels >= 4, "tables IV and VII have four rows with a carousel: {carousels}");
 }

@@ -57,10 +57,11 @@ fn plan(records: Option<&Path>, trainings: Option<u64>) -> Plan {
     let options = Options {
         share: 0.001,
         trainings,
-        games: None,
+        games: Default::default(),
         plies: Some(1),
         threads: 2,
         records: records.map(Path::to_owned),
+        device: Default::default(),
     };
     let mut plan = Plan::new(Table::parse("p/t", TABLE).unwrap(), options).unwrap();
     for training in 0..plan.trainings.len() {

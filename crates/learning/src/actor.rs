@@ -105,6 +105,12 @@ impl<const N: usize> Actor<N> {
         self.game.is_over() || starts.has_left(&self.memory)
     }
 
+    /// Whether the moves that were evaluated last have finite values; the weights behind them are those that were learned last.
+    pub(crate) fn is_finite(&self) -> bool {
+        // Illegal moves are worth −∞.
+        self.game.returns().iter().all(|value| value.is_finite() || *value == f32::NEG_INFINITY)
+    }
+
     /// Shows the state that the game has come to.
     #[inline(always)]
     pub(crate) fn watch(&mut self, starts: &Starts<N>) {

@@ -1,11 +1,12 @@
 //! ε-greedy: ramesh-2018, Fig. 5. With probability ε a random move, otherwise a best one; among several that are
-//! equally good, a random one.
+//! equally good, a random one. Or softmax (jaskowski-2016, IV.D): every move with a probability that grows with its worth.
 //!
 //! Differences from the paper:
 //! 1. Random moves are drawn from the legal ones: an illegal one would change nothing but the number of draws.
 //! 2. The move is chosen before the value of the last one is updated, by the same evaluation that the update uses,
 //!    as in jaskowski-2016, Algorithm 1. The paper updates first, and evaluates again.
-//! 3. Without ε and random ties nothing is drawn: the games are those of greedy play.
+//! 3. Without ε, random ties and a temperature nothing is drawn: the games are those of greedy play.
+//! 4. jaskowski-2016 names softmax and gives no formula: ours is P(a) ∝ exp((r + V(s'))/T), with T in points.
 
 use afterstate_game::{GameRng, Move, Moves};
 use rand_core::Rng;
@@ -17,16 +18,20 @@ pub struct EpsilonGreedy {
     pub epsilon: f64,
     /// Whether a best move is drawn at random where there are several: otherwise the first one is taken.
     pub random_ties: bool,
+    /// T, the temperature of softmax in points; 0 for none.
+    pub temperature: f64,
 }
 
 impl EpsilonGreedy {
     /// Always the best move, the first one of equals.
-    pub const GREEDY: EpsilonGreedy = EpsilonGreedy { epsilon: 0.0, random_ties: false };
+    pub const GREEDY: EpsilonGreedy = EpsilonGreedy { epsilon: 0.0, random_ties: false, temperature: 0.0 };
 
     /// The move to make by what the moves are worth; `None` for the first one of the best.
     pub fn choose(&self, legal: Moves, worth: &[f32; 4], rng: &mut GameRng) -> Option<Move> {
-        // The upper 53 bits as a number from 0 to 1.
-        if self.epsilon > 0.0 && ((rng.next_u64() >> 11) as f64) < self.epsilon * (1u64 << 53) as f64 {
+        if self.temperature > 0.0 {
+            return softmax(legal, worth, self.temperature, rng);
+        }
+        if self.epsilon > 0.0 && uniform(rng) < self.epsilon {
             return draw(legal, rng);
         }
         if !self.random_ties {
@@ -36,6 +41,27 @@ impl EpsilonGreedy {
         let ties = legal.filter(|&a| worth[a as usize] == best);
         if ties.clone().count() > 1 { draw(ties, rng) } else { None }
     }
+}
+
+/// The upper 53 bits as a number from 0 to 1, 1 excluded.
+fn uniform(rng: &mut GameRng) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A move with probability ∝ exp(worth/temperature).
+fn softmax(legal: Moves, worth: &[f32; 4], temperature: f64, rng: &mut GameRng) -> Option<Move> {
+    let worth = |a: Move| f64::from(worth[a as usize]);
+    let best = legal.map(worth).fold(f64::NEG_INFINITY, f64::max);
+    // The best move has weight 1, so that nothing overflows.
+    let weight = |a: Move| ((worth(a) - best) / temperature).exp();
+    let mut left = uniform(rng) * legal.map(weight).sum::<f64>();
+    let mut moves = legal;
+    let drawn = moves.find(|&a| {
+        left -= weight(a);
+        left < 0.0
+    });
+    // Rounding may leave a trace behind the last one.
+    drawn.or_else(|| legal.last())
 }
 
 /// One of these moves, each with the same probability (to within 2⁻⁶²).

@@ -14,6 +14,7 @@ pub mod start;
 pub mod step_size;
 pub mod target;
 mod trainer;
+mod updater;
 
 pub use actor::ActorState;
 pub use epsilon_greedy::EpsilonGreedy;
@@ -21,3 +22,4 @@ pub use start::StartSpec;
 pub use step_size::StepSizeSpec;
 pub use target::TargetSpec;
 pub use trainer::{Budget, Parallel, Progress, Settings, Trainer, TrainerError, TrainerState};
+pub use updater::Updater;

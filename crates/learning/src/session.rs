@@ -24,7 +24,7 @@ use crate::{
 const ACTORS_PER_THREAD: usize = 2;
 
 /// Moves between two looks at the budget and the stop sign: some milliseconds.
-const CHUNK: u64 = 1 << 15;
+pub(crate) const CHUNK: u64 = 1 << 15;
 
 /// What the threads of a run share.
 pub(crate) struct Shared<'a> {
@@ -54,11 +54,13 @@ impl Shared<'_> {
             Budget::Actions(budget) => budget.min(self.halt),
             Budget::Seconds(_) | Budget::Episodes(_) => self.halt,
         };
-        let take = |done: u64| (done < limit).then(|| (done + CHUNK).min(limit));
+        // At multiples, wherever training was halted, so that a halt changes nothing.
+        let end = |done: u64| (done / CHUNK + 1).saturating_mul(CHUNK).min(limit);
+        let take = |done: u64| (done < limit).then(|| end(done));
         let actions = self.actions.fetch_update(Relaxed, Relaxed, take).ok()?;
         let progress = Progress { actions, seconds, ..Progress::default() };
         let share = self.settings.share(progress, self.next_game.load(Relaxed));
-        Some((CHUNK.min(limit - actions), share))
+        Some((end(actions) - actions, share))
     }
 
     /// The learning rate at a share of the budget, over the number of active features.
@@ -98,6 +100,8 @@ pub(crate) struct News {
     pub(crate) episodes: u64,
     /// Those of the episodes that were whole games.
     pub(crate) finished: Vec<Finished>,
+    /// Whether values are no longer finite where the thread learns.
+    pub(crate) diverged: bool,
 }
 
 /// A trainer's threads, with the side of the board hidden.
@@ -126,7 +130,8 @@ fn with_side<'a, const N: usize>(
     network: &'a Network,
     settings: &Settings,
 ) -> Result<Box<dyn Session + 'a>, TrainerError> {
-    let step_sizes = StepSizes::new(settings.step_size, network.weights().len() as u64)?;
+    let (weights, active) = (network.weights().len() as u64, network.spec().active_features());
+    let step_sizes = StepSizes::new(settings.step_size, weights, active)?;
     let starts = Starts::new(settings.start, &network.spec().stages, &settings.positions);
     let starts = starts.ok_or(TrainerError::Positions)?;
     let target = settings.target;
@@ -265,6 +270,7 @@ impl<const N: usize> Thread<N> {
                 break;
             }
         }
+        news.diverged = self.actors.iter().any(|actor| !actor.is_finite());
         news
     }
 }

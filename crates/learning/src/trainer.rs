@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActorState, EpsilonGreedy, StartSpec, StepSizeSpec, TargetSpec,
-    session::{News, Session, Shared, session},
+    session::{CHUNK, News, Session, Shared, session},
     start::StartsState,
     step_size::Numbers,
 };
@@ -127,6 +127,7 @@ pub struct Trainer<'a> {
     session: Box<dyn Session + 'a>,
     next_game: AtomicU64,
     progress: Progress,
+    diverged: bool,
     level: Level,
 }
 
@@ -146,6 +147,7 @@ impl<'a> Trainer<'a> {
             session,
             next_game: AtomicU64::new(0),
             progress: Progress::default(),
+            diverged: false,
             level: Level::best(),
         };
         trainer.session.start(&trainer.settings, &trainer.next_game);
@@ -209,27 +211,39 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// Trains until the budget is used up or `watch` says to stop. `watch` is called some times a
+    /// Whether values have stopped being finite numbers; training has then come to a halt.
+    pub fn has_diverged(&self) -> bool {
+        self.diverged
+    }
+
+    /// Trains until the budget is used up, values are no longer finite, or `watch` says to stop. `watch` is called some times a
     /// second with the progress and the whole games finished since; when it returns `false`, the threads
     /// come to a halt between two moves, and training can go on with another call.
-    pub fn run(&mut self, mut watch: impl FnMut(Progress, &[Finished]) -> bool) {
+    pub fn run(&mut self, watch: impl FnMut(Progress, &[Finished]) -> bool) {
+        self.run_until(u64::MAX, watch);
+    }
+
+    /// The same, but training also comes to a halt after so many actions, rounded up to where threads look up from their work.
+    /// One that is halted there and goes on is the same as one that is not.
+    pub fn run_until(&mut self, actions: u64, mut watch: impl FnMut(Progress, &[Finished]) -> bool) {
         let stop = AtomicBool::new(false);
-        let reset = match self.settings.step_size {
-            StepSizeSpec::TemporalCoherence { reset, .. } if reset > 0 => reset,
-            _ => u64::MAX,
-        };
-        loop {
-            let halt = (self.progress.actions / reset + 1).saturating_mul(reset);
-            self.run_until(halt, &stop, &mut watch);
-            if self.progress.actions < halt {
+        let actions = actions.div_ceil(CHUNK).saturating_mul(CHUNK);
+        let reset = self.settings.step_size.reset().unwrap_or(u64::MAX);
+        while self.progress.actions < actions {
+            let reset_at = (self.progress.actions / reset + 1).saturating_mul(reset);
+            let halt = actions.min(reset_at);
+            self.run_to(halt, &stop, &mut watch);
+            if self.progress.actions < halt || self.diverged {
                 break;
             }
-            self.session.reset();
+            if halt == reset_at {
+                self.session.reset();
+            }
         }
     }
 
     /// Trains until so many actions have been made, or [`Self::run`] ends.
-    fn run_until(
+    fn run_to(
         &mut self,
         halt: u64,
         stop: &AtomicBool,
@@ -247,12 +261,13 @@ impl<'a> Trainer<'a> {
             halt,
             level: self.level,
         };
-        let progress = &mut self.progress;
+        let (progress, diverged) = (&mut self.progress, &mut self.diverged);
         let mut report = |news: News| {
+            *diverged |= news.diverged;
             progress.actions += news.actions;
             progress.episodes += news.episodes;
             progress.seconds = before.seconds + start.elapsed().as_secs_f64();
-            if !watch(*progress, &news.finished) {
+            if !watch(*progress, &news.finished) || *diverged {
                 stop.store(true, Relaxed);
             }
         };

@@ -85,9 +85,14 @@ fn other_rules_and_seeds() {
 }
 
 #[test]
-fn autostep_is_that_of_mahmood_et_al() {
-    check::<3>(&spec(3, "012 0134", 10, true), &settings(common::TD_0, AUTOSTEP, Budget::Actions(4_000)));
-    check::<4>(&spec(4, "0123 4567", 16, true), &settings(common::TD_0, AUTOSTEP, Budget::Actions(4_000)));
+fn autostep_with_every_target() {
+    let staged = NetworkSpec { stages: "256".parse().expect("stages"), ..spec(4, "0123 0145", 12, true) };
+    for target in TARGETS {
+        let autostep = settings(target, AUTOSTEP, Budget::Actions(4_000));
+        check::<3>(&spec(3, "012 0134", 10, true), &autostep);
+        check::<4>(&spec(4, "0123 4567", 16, true), &autostep);
+        check::<4>(&staged, &autostep);
+    }
 }
 
 /// Stages that games on 3×3 reach, with and without promotion, on top of optimistic values.

@@ -120,8 +120,11 @@ fn the_rate_is_divided_among_the_features() {
 
 /// Weights beyond all bounds are the user's affair, the rules are not: every move is still a legal one.
 #[test]
-fn training_that_diverges_still_keeps_to_the_rules() {
+fn training_that_diverges_keeps_to_the_rules_and_halts() {
     let settings = settings(TD_0, StepSizeSpec::Fixed { alpha: 10.0 }, Budget::Actions(200_000));
-    let network = trained(&spec(4, "0123 4567", 12, true), &settings);
+    let network = Network::new(spec(4, "0123 4567", 12, true)).expect("a small network");
+    let mut trainer = Trainer::new(&network, settings).expect("a small trainer");
+    trainer.run(|_, _| true);
+    assert!(trainer.has_diverged() && !trainer.is_done(), "{:?}", trainer.progress());
     assert!(network.table(0).any(|weight| weight.is_nan()), "it has diverged");
 }

@@ -183,7 +183,7 @@ fn trained_twice(spec: &NetworkSpec, first: StepSizeSpec, second: StepSizeSpec, 
 fn otd_tc_is_td_and_then_tc() {
     let spec = NetworkSpec { initial: vec![1000.0], ..spec(3, "012 0134", 10, true) };
     let each = 1 << 15;
-    let both = StepSizeSpec::FixedThenCoherence { alpha: 0.25, beta: 1.0, tc_share: 0.5 };
+    let both = StepSizeSpec::FixedThenCoherence { alpha: 0.25, beta: 1.0, tc_share: 0.5, reset: 0 };
     let whole = trained(&spec, &settings(TD_0, both, Budget::Actions(2 * each)));
     assert!(bits(&whole) == bits(&trained_twice(&spec, FIXED, TC, each)));
     assert!(bits(&whole) != bits(&trained(&spec, &settings(TD_0, FIXED, Budget::Actions(2 * each)))));
@@ -196,6 +196,24 @@ fn a_reset_is_tc_that_starts_anew() {
     let whole = trained(&spec, &settings(TD_0, reset, Budget::Actions(10_000)));
     assert!(bits(&whole) == bits(&trained_twice(&spec, TC, TC, 5_000)));
     assert!(bits(&whole) != bits(&trained(&spec, &settings(TD_0, TC, Budget::Actions(10_000)))));
+}
+
+/// The second phase of OTD+TC with a reset in its middle is TC that starts anew there; in the first phase a reset is nothing.
+#[test]
+fn the_second_phase_of_otd_tc_can_be_reset() {
+    let spec = spec(3, "012 0134", 10, true);
+    let each = 1 << 15;
+    let both = |reset| StepSizeSpec::FixedThenCoherence { alpha: 0.25, beta: 1.0, tc_share: 0.5, reset };
+    let learned = |reset| bits(&trained(&spec, &settings(TD_0, both(reset), Budget::Actions(4 * each))));
+    assert!(learned(2 * each) == learned(0), "at the end of the first phase there is nothing to reset");
+    assert!(learned(3 * each) != learned(0), "in the second there is");
+    let network = Network::new(spec.clone()).expect("a small network");
+    let mut trainer =
+        Trainer::new(&network, settings(TD_0, both(3 * each), Budget::Actions(3 * each))).expect("a trainer");
+    trainer.run(|_, _| true);
+    let numbers = trainer.numbers();
+    let touched = |p: usize| numbers.iter().any(|numbers| numbers.get(p) != 0.0);
+    assert!(!network.positions(0).any(touched), "E and A are 0 after a reset");
 }
 
 /// The weights of the first stage after training, and whether all others are still 0.

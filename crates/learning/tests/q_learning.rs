@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use afterstate_game::{Board, GameRng, Move, State, game_rng};
 use afterstate_learning::{Budget, EpsilonGreedy, Settings, StepSizeSpec, Trainer, TrainerState};
 use afterstate_network::{GreedyGame, Isa, Kernel, Level, Network, NetworkSpec, Values, dispatch};
-use common::{FIXED, TARGETS, TC, TD_0, delayed, n_step, settings, spec, trained};
+use common::{FIXED, TARGETS, TC, TD_0, bits, delayed, n_step, settings, spec, trained};
 use rand_core::Rng;
 
 /// The ten tuples of ramesh-2018 on the 3×3 board.
@@ -20,7 +20,7 @@ fn network_spec(values: Values) -> NetworkSpec {
 }
 
 fn policy(epsilon: f64, random_ties: bool) -> EpsilonGreedy {
-    EpsilonGreedy { epsilon, random_ties }
+    EpsilonGreedy { epsilon, random_ties, temperature: 0.0 }
 }
 
 /// A learner of the plainest kind: a table for each action, tuple and index.
@@ -69,7 +69,7 @@ impl Naive {
 
     /// Fig. 5: the move to make; and what the state is worth by the best move.
     fn choose(&self, episode: &mut Episode) -> (Move, f32) {
-        let EpsilonGreedy { epsilon, random_ties } = self.settings.policy;
+        let EpsilonGreedy { epsilon, random_ties, .. } = self.settings.policy;
         let legal: Vec<_> = episode.state.legal_moves().collect();
         let worth: Vec<_> = legal.iter().map(|&a| self.evaluate(episode.state, a)).collect();
         let max = worth.iter().copied().fold(f32::MIN, f32::max);
@@ -301,4 +301,45 @@ fn epsilon_is_the_share_of_random_moves() {
     let before = rng.clone();
     assert_eq!(count(EpsilonGreedy::GREEDY, &mut rng), [0, 0, 0, 0, 40_000]);
     assert!(rng == before, "greedy play draws nothing");
+}
+
+/// The share of draws that are each move, by softmax.
+fn shares(board: &str, worth: [f32; 4], temperature: f64) -> [f64; 4] {
+    let state: State<4> = board.parse().expect("a state");
+    let policy = EpsilonGreedy { temperature, ..EpsilonGreedy::GREEDY };
+    let mut rng = game_rng(1, 1);
+    let mut counts = [0; 4];
+    for _ in 0..40_000 {
+        counts[policy.choose(state.legal_moves(), &worth, &mut rng).expect("a move") as usize] += 1;
+    }
+    counts.map(|count| f64::from(count) / 40_000.0)
+}
+
+/// Softmax: a move that is worth T·ln 3 more than another is drawn three times as often, illegal ones never, and with no
+/// temperature to speak of the best one alone.
+#[test]
+fn softmax_draws_by_worth() {
+    let open = "0000/0110/0110/0000";
+    let close =
+        |found: [f64; 4], expected: [f64; 4]| found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.01);
+    let three = 100.0 * 3f32.ln();
+    let found = shares(open, [5000.0, 5000.0 + three, 5000.0, 5000.0 + three], 100.0);
+    assert!(close(found, [0.125, 0.375, 0.125, 0.375]), "{found:?}");
+    assert_eq!(shares(open, [1.0, 2.0, 3.0, 1e6], 1e-3), [0.0, 0.0, 0.0, 1.0]);
+    let found =
+        shares("1000/2000/1000/2000", [f32::NEG_INFINITY, 0.0, f32::NEG_INFINITY, f32::NEG_INFINITY], 1e9);
+    assert!(close(found, [0.0, 1.0, 0.0, 0.0]), "{found:?}");
+}
+
+/// Self-play by softmax learns from the moves that it makes, and is the same for the same seed.
+#[test]
+fn softmax_self_play_is_a_function_of_the_seed() {
+    let spec = spec(4, "0123 4567", 12, true);
+    let learned = |temperature| {
+        let policy = EpsilonGreedy { temperature, ..EpsilonGreedy::GREEDY };
+        let settings = Settings { policy, ..settings(TD_0, TC, Budget::Actions(5_000)) };
+        bits(&trained(&spec, &settings))
+    };
+    assert!(learned(50.0) == learned(50.0));
+    assert!(learned(50.0) != learned(0.0));
 }

@@ -5,7 +5,7 @@
 
 use afterstate_game::Afterstate;
 
-use crate::{Isa, Positions, View};
+use crate::{Isa, Kernel, Level, Network, Positions, View, dispatch};
 
 /// The most lookups whose weights are under way. Their positions are 8 KB, and the lines of more weights would not stay
 /// in a first-level cache.
@@ -44,5 +44,33 @@ impl View<'_> {
                 *sum += unsafe { self.sum_in(isa, set, positions) };
             }
         }
+    }
+}
+
+impl Network {
+    /// The value of each afterstate, the same bits as by [`Self::value`], in a network of afterstates.
+    ///
+    /// # Panics
+    /// When the boards are not of the network's side, or there is not one number for each.
+    pub fn values<const N: usize>(&self, afterstates: &[Afterstate<N>], values: &mut [f32]) {
+        assert_eq!(N, self.spec().side, "the boards and the network differ in size");
+        assert_eq!(afterstates.len(), values.len(), "a value for each afterstate");
+        values.fill(0.0);
+        dispatch(Level::best(), Values { view: self.view(), afterstates, values });
+    }
+}
+
+struct Values<'a, const N: usize> {
+    view: View<'a>,
+    afterstates: &'a [Afterstate<N>],
+    values: &'a mut [f32],
+}
+
+impl<const N: usize> Kernel for Values<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        self.view.add_values(isa, &mut Batch::default(), self.afterstates, self.values);
     }
 }

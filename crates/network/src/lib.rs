@@ -35,9 +35,11 @@ pub use features::{FeatureSlots, Features};
 pub use greedy::{Finished, GreedyGame};
 pub use layout::Layout;
 pub use lookup::{LANES, Lookup, Positions};
-pub use memory::{Mapped, MemoryError, available_memory};
+pub use memory::{Mapped, MemoryError, available_memory, check_fits};
 pub use network::{Network, NetworkError, Weights};
-pub use simd::{BLOCK, Encoding, Isa, Kernel, Lanes, Level, Rule, dispatch, pack, prefetch, unpack};
+pub use simd::{
+    BLOCK, Encoding, Isa, Kernel, Lanes, Level, LevelError, Rule, dispatch, pack, prefetch, unpack,
+};
 pub use spec::{NetworkSpec, SpecError, TableId};
 pub use stages::{Stages, StagesError, carried};
 pub use tuples::{Tuple, TupleError, Tuples};

@@ -108,7 +108,7 @@ impl<T: Zeroed> Mapped<T> {
 }
 
 /// The bytes of memory that can be had without swapping: what the system says is available, within
-/// the limit of the process's control group. `None` where the system does not tell.
+/// the limits of the process and of its control group. `None` where the system does not tell.
 pub fn available_memory() -> Option<u64> {
     let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -116,11 +116,26 @@ pub fn available_memory() -> Option<u64> {
     let group =
         |file: &str| fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse::<u64>().ok();
     let limit = group("memory.max").zip(group("memory.current")).map(|(max, now)| max.saturating_sub(now));
-    Some(limit.map_or(available, |limit| limit.min(available)))
+    let limits = [Some(available), limit, address_space()];
+    limits.into_iter().flatten().min()
+}
+
+/// The bytes that the process may still map (`ulimit -v`); `None` without a limit.
+fn address_space() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: u64 = limit.split_whitespace().next()?.parse().ok()?;
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let used = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+    let used = used.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024;
+    Some(limit.saturating_sub(used))
 }
 
 /// Refuses what does not fit into memory, with the figures.
-pub(crate) fn check_fits(what: &str, needed: u64) -> Result<(), MemoryError> {
+///
+/// # Errors
+/// When it needs more than there is.
+pub fn check_fits(what: &str, needed: u64) -> Result<(), MemoryError> {
     match available_memory() {
         Some(available) if needed > available => {
             Err(MemoryError::TooLarge { what: what.into(), needed, available })

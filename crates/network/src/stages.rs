@@ -7,8 +7,8 @@
 //! * *Plain*, the rule of jaskowski-2016: a bit is set when its tile is there. `2^4` makes every such
 //!   number from 4096 up a stage: 1 with a 4096-tile, 2 with an 8192-tile, 3 with both.
 //! * *Carried*, as in that author's program: a tile that is there twice also counts as the next smaller
-//!   tile that is not there, so that two 16384-tiles are as far as 16384 and 8192, and merging them
-//!   never leads back.
+//!   tile that is not there, so that two 16384-tiles are as far as 16384 and 8192, and merging the
+//!   largest two never leads back.
 //!
 //! Stages by thresholds, as `16384 16384+8192`, begin where the carried number reaches theirs.
 

@@ -45,6 +45,9 @@ pub enum TupleError {
     /// A set without tuples.
     #[error("a network needs at least one tuple")]
     Empty,
+    /// More tuples than can be of use.
+    #[error("a network with {0} tuples: there may be {most} at most", most = Tuples::MOST)]
+    TooMany(usize),
 }
 
 impl Tuple {
@@ -162,12 +165,19 @@ impl Tuples {
         names
     };
 
+    /// The most tuples of a network; the largest in the papers has 17.
+    pub const MOST: usize = 1000;
+
     /// A set from its tuples.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is none, or more than [`Self::MOST`].
     pub fn new(tuples: Vec<Tuple>) -> Result<Self, TupleError> {
-        if tuples.is_empty() { Err(TupleError::Empty) } else { Ok(Tuples(tuples)) }
+        match tuples.len() {
+            0 => Err(TupleError::Empty),
+            found if found > Self::MOST => Err(TupleError::TooMany(found)),
+            _ => Ok(Tuples(tuples)),
+        }
     }
 
     /// A built-in set by its name.

@@ -23,7 +23,7 @@ pub struct ValueRanges(Vec<ValueRange>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{found}` are no value ranges for {tile_values} tile values: they look like `1-8 9-{last}`, start at 1, end at \
-     {last}, rise, and leave no value out", last = tile_values - 1
+     {last}, rise, and leave no value out", last = tile_values.saturating_sub(1)
 )]
 pub struct RangesError {
     found: String,
@@ -63,7 +63,7 @@ impl ValueRanges {
         let ranges =
             text.split_whitespace().map(str::parse).collect::<Result<_, _>>().map_err(|()| error())?;
         let ranges = ValueRanges(ranges);
-        if ranges.covers(tile_values) { Ok(ranges) } else { Err(error()) }
+        if tile_values > 1 && ranges.covers(tile_values) { Ok(ranges) } else { Err(error()) }
     }
 
     /// Whether the ranges rise and leave no tile value out.

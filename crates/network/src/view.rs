@@ -261,6 +261,23 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Calls a function with the index of each of these weights among all, and how often it occurs, in the order of first
+    /// occurrence. The images of one tuple, which alone can meet in one weight, are in one lookup.
+    #[inline(always)]
+    pub fn for_each_weight(&self, features: Features<'_>, mut each: impl FnMut(usize, f32)) {
+        let start = self.start(features.set) as isize;
+        for (lookup, positions) in self.lookups.iter().zip(features.positions) {
+            let positions = &positions.0[..lookup.live()];
+            for (lane, position) in positions.iter().enumerate() {
+                if positions[..lane].contains(position) {
+                    continue;
+                }
+                let times = positions[lane..].iter().filter(|other| *other == position).count();
+                each((start + lookup.base() + *position as isize) as usize, times as f32);
+            }
+        }
+    }
+
     /// Features of another network must not be looked for in this one.
     #[inline(always)]
     fn check(&self, features: Features<'_>) {

@@ -63,3 +63,14 @@ fn batches_have_the_values_of_their_boards() {
         }
     }
 }
+
+#[test]
+fn a_network_gives_the_values_of_slices() {
+    let network = network("012345 456789", 16, "16384");
+    let afterstates: Vec<_> = (0..300).map(afterstate).collect();
+    let mut values = vec![f32::NAN; 300];
+    network.values(&afterstates, &mut values);
+    for (afterstate, value) in afterstates.iter().zip(values) {
+        assert_eq!(value.to_bits(), network.value(*afterstate).to_bits());
+    }
+}

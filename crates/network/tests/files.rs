@@ -250,3 +250,36 @@ fn links_are_followed_and_devices_left_alone() {
     let device = write_atomically(Path::new("/dev/null"), |file| file.write_all(b"new"));
     assert!(matches!(device.unwrap_err().problem, Problem::NotRegular));
 }
+
+#[test]
+fn several_writers_of_one_file_all_succeed() {
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+    let path = folder.path().join("target");
+    std::thread::scope(|scope| {
+        for writer in 0..4u8 {
+            let path = &path;
+            scope.spawn(move || {
+                for _ in 0..3000 {
+                    write_atomically(path, |file| file.write_all(&[writer; 100])).unwrap();
+                }
+            });
+        }
+    });
+    let content = fs::read(&path).unwrap();
+    assert!(content.len() == 100 && content.iter().all(|&byte| byte == content[0]));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporaries");
+}
+
+#[test]
+fn a_file_that_is_cut_short_while_it_is_open_ends_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let network = network(4, "0123 4567", 16, true);
+    network.save(&path, &extra()).unwrap();
+    let file = TensorFile::open(&path).unwrap();
+    // As `cp` does.
+    File::create(&path).unwrap();
+    let loaded = Network::from_file(&file).unwrap();
+    assert!(loaded.table(0).eq(network.table(0)));
+}

@@ -127,3 +127,12 @@ fn what_does_not_fit_is_refused_with_the_figures() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn ranges_without_tile_values_are_refused() {
+    for tile_values in [0, 1] {
+        let error = afterstate_network::ValueRanges::parse("1-8", tile_values).expect_err("no ranges");
+        assert!(error.to_string().contains("`1-8`"), "{error}");
+        assert!(afterstate_network::ValueRanges::parse("", tile_values).is_err());
+    }
+}

@@ -33,7 +33,7 @@ impl Parameter {
 
 /// Where the input of a layer comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Source {
+pub enum Source {
     /// The board: a channel for each tile value.
     Board,
     /// The image that a layer before has made.
@@ -42,43 +42,49 @@ pub(crate) enum Source {
 
 /// A convolution with its ReLU.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Layer {
-    pub(crate) source: Source,
-    pub(crate) taps: Taps,
+pub struct Layer {
+    /// Where its input comes from.
+    pub source: Source,
+    /// The pixels that it sees.
+    pub taps: Taps,
     /// The channels of its input.
-    pub(crate) inputs: usize,
+    pub inputs: usize,
     /// The channels of the image that it makes.
-    pub(crate) outputs: usize,
+    pub outputs: usize,
     /// A row for each cell of the filter and input, a column for each output.
-    pub(crate) filters: Range<usize>,
+    pub filters: Range<usize>,
     /// One for each output; or for each pixel and output; or none.
-    pub(crate) bias: Range<usize>,
+    pub bias: Range<usize>,
 }
 
 impl Layer {
     /// The numbers of its image.
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.taps.pixels * self.outputs
     }
 }
 
 /// A full connection from one image to the outputs of the network.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Head {
-    pub(crate) image: usize,
+pub struct Head {
+    /// The layer that has made the image.
+    pub image: usize,
     /// A row for each pixel and channel, a column for each output.
-    pub(crate) matrix: Range<usize>,
+    pub matrix: Range<usize>,
 }
 
 /// The layers and where their weights stand.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Graph {
+pub struct Graph {
     pub(crate) parameters: Vec<Parameter>,
-    pub(crate) layers: Vec<Layer>,
-    pub(crate) heads: Vec<Head>,
+    /// The convolutions, each after those that it sees.
+    pub layers: Vec<Layer>,
+    /// The full connections.
+    pub heads: Vec<Head>,
     /// Of the outputs; none if empty.
-    pub(crate) bias: Range<usize>,
-    pub(crate) outputs: usize,
+    pub bias: Range<usize>,
+    /// The number of outputs.
+    pub outputs: usize,
 }
 
 /// The size of the board.

@@ -1,8 +1,8 @@
 //! Deep convolutional networks that play 2048, taught by play records (kondo-2019).
 //!
 //! [`NetSpec`] says what a network is, [`Net`] is one with its weights, [`Trainer`] teaches it by Adam, and
-//! [`DcnnPlayer`] plays. Files load into PyTorch: see [`Net::save`]. With the feature `gpu`, both can be moved to
-//! [`Device::Gpu`].
+//! [`DcnnPlayer`] plays. Files load into PyTorch: see [`Net::save`]. Both can be moved to [`Device::Gpu`]
+//! in programs that [provide](provide_gpu) one.
 //!
 //! ```
 //! use afterstate_game::{Move, State};
@@ -24,25 +24,24 @@ mod adam;
 mod device;
 mod file;
 mod gemm;
-#[cfg(feature = "gpu")]
-mod gpu;
-mod graph;
+pub mod graph;
 mod loss;
 mod net;
 mod pass;
 mod player;
 mod spec;
-mod taps;
+pub mod taps;
 mod trainer;
 mod value;
 mod winograd;
 mod work;
 
 pub use adam::Adam;
-pub use device::{Device, DeviceError};
+pub use device::{Device, DeviceError, DevicePass, provide_gpu};
 pub use file::NetInfo;
 pub use loss::{CrossEntropy, Loss, SquaredError};
 pub use net::Net;
+pub use pass::Tiles;
 pub use player::{DcnnPlayer, NetPlayer, Play, PlayError};
 pub use spec::{Architecture, NetSpec, SpecError};
 pub use trainer::{Sample, Step, Trainer};

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The tiles of a board, as exponents, row-major.
-pub(crate) type Tiles = [u8; 16];
+pub type Tiles = [u8; 16];
 
 /// What a pass on the CPU needs room for.
 #[derive(Clone, Debug, Default)]

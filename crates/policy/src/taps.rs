@@ -2,15 +2,15 @@
 
 /// Pixels that follow each other in an image, and those that follow each other under one cell of the filter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Run {
+pub struct Run {
     /// The cell of the filter.
-    pub(crate) tap: usize,
+    pub tap: usize,
     /// The first pixel of the image that the convolution makes.
-    pub(crate) to: usize,
+    pub to: usize,
     /// The first pixel of the image before it.
-    pub(crate) from: usize,
+    pub from: usize,
     /// The number of pixels.
-    pub(crate) len: usize,
+    pub len: usize,
 }
 
 /// For each cell of a filter, the pixels that it looks at for each pixel of the image that the convolution makes.
@@ -18,11 +18,12 @@ pub(crate) struct Run {
 /// What lies in the padding is left out: zeros add nothing. With images in the order of pixel, board, channel, a run of
 /// pixels is a matrix that needs no copying, whatever the number of boards.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Taps {
+pub struct Taps {
     /// The pixels of the image that the convolution makes.
-    pub(crate) pixels: usize,
-    pub(crate) runs: Vec<Run>,
-    /// Whether [`winograd`](crate::winograd) has an algorithm for it.
+    pub pixels: usize,
+    /// The pixels, cell by cell.
+    pub runs: Vec<Run>,
+    /// Whether Winograd's algorithm is written for it.
     pub(crate) has_winograd: bool,
 }
 

@@ -15,9 +15,6 @@ use afterstate_game::Board;
 
 use crate::{Adam, Device, DeviceError, Net, Work, loss::Loss, net::tiles, spec::SpecError};
 
-/// The boards of a part: enough for large matrices, and few enough that eight cores share a batch of 1,000.
-const PART: usize = 125;
-
 /// The boards of a part on a GPU: the batch of kondo-2019 at once. What the filters see of them, 112 MB in the widest
 /// network of Table 2, is within the 128 MiB of a buffer that every device allows.
 const GPU_PART: usize = 1000;
@@ -82,6 +79,9 @@ struct Part {
 }
 
 impl<L: Loss> Trainer<L> {
+    /// The boards of a part: enough for large matrices, and few enough that eight cores share a batch of 1,000.
+    pub const PART: usize = 125;
+
     /// Begins with a network, on so many threads.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl<L: Loss> Trainer<L> {
         net.spec().check_outputs(L::OUTPUTS)?;
         let workers = (0..threads.max(1)).map(|_| Mutex::default()).collect();
         let (threads, parts) = (threads.max(1), Vec::new());
-        Ok(Trainer { net, adam, threads, workers, part: PART, parts, loss: PhantomData })
+        Ok(Trainer { net, adam, threads, workers, part: Self::PART, parts, loss: PhantomData })
     }
 
     /// Goes on with passes on this device.
@@ -105,7 +105,7 @@ impl<L: Loss> Trainer<L> {
     /// When there is no such device.
     pub fn on(mut self, device: Device) -> Result<Self, DeviceError> {
         (self.workers, self.part) = match device {
-            Device::Cpu => ((0..self.threads).map(|_| Mutex::default()).collect(), PART),
+            Device::Cpu => ((0..self.threads).map(|_| Mutex::default()).collect(), Self::PART),
             Device::Gpu => (vec![Mutex::new(Work::on(device)?)], GPU_PART),
         };
         Ok(self)

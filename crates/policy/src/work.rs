@@ -1,9 +1,8 @@
 //! A pass through a network, on the device where its numbers stand.
 
-#[cfg(feature = "gpu")]
-use crate::gpu::GpuPass;
 use crate::{
-    Device, DeviceError,
+    Device, DeviceError, DevicePass,
+    device::gpu,
     graph::Graph,
     pass::{CpuPass, Tiles},
 };
@@ -15,8 +14,7 @@ pub struct Work(Place);
 #[derive(Clone, Debug)]
 enum Place {
     Cpu(CpuPass),
-    #[cfg(feature = "gpu")]
-    Gpu(Box<GpuPass>),
+    Other(Box<dyn DevicePass>),
 }
 
 impl Default for Place {
@@ -33,10 +31,7 @@ impl Work {
     pub fn on(device: Device) -> Result<Self, DeviceError> {
         match device {
             Device::Cpu => Ok(Work::default()),
-            #[cfg(feature = "gpu")]
-            Device::Gpu => Ok(Work(Place::Gpu(Box::new(GpuPass::new()?)))),
-            #[cfg(not(feature = "gpu"))]
-            Device::Gpu => Err(DeviceError::NotBuilt),
+            Device::Gpu => gpu().map(|pass| Work(Place::Other(pass))),
         }
     }
 
@@ -49,8 +44,7 @@ impl Work {
     ) -> &[f32] {
         match &mut self.0 {
             Place::Cpu(pass) => graph.forward(weights, boards, pass),
-            #[cfg(feature = "gpu")]
-            Place::Gpu(pass) => pass.forward(graph, weights, boards),
+            Place::Other(pass) => pass.forward(graph, weights, &boards.collect::<Vec<_>>()),
         }
     }
 
@@ -59,8 +53,7 @@ impl Work {
     pub(crate) fn backward(&mut self, graph: &Graph, weights: &[f32], slopes: &[f32], gradient: &mut [f32]) {
         match &mut self.0 {
             Place::Cpu(pass) => graph.backward(weights, slopes, pass, gradient),
-            #[cfg(feature = "gpu")]
-            Place::Gpu(pass) => pass.backward(graph, weights, slopes, gradient),
+            Place::Other(pass) => pass.backward(graph, weights, slopes, gradient),
         }
     }
 }

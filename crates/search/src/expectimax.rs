@@ -20,15 +20,20 @@ use afterstate_game::{Afterstate, Move, Rules, Slides, State};
 use afterstate_network::{Level, View};
 
 use crate::{
-    Advice, Player, Visitor,
+    Advice, Endgames, Player, Visitor,
+    endgame::Known,
     leaves::Leaves,
     node::Node,
     player::for_legal,
+    table::Table,
     tree::{Conditions, Tree},
 };
 
 /// The deepest search there is.
 pub const MAX_PLIES: u32 = 24;
+
+/// The spawns ahead for which a search by time has endgames in memory; few get further.
+const TIMED_SPAWNS: usize = 8;
 
 /// How far to look ahead.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -83,6 +88,11 @@ impl Settings {
         }
     }
 
+    /// The bytes of the tables of so many threads.
+    pub fn table_bytes(&self, threads: usize) -> u64 {
+        self.table_bits().map_or(0, |bits| Table::bytes(bits).saturating_mul(threads as u64))
+    }
+
     /// Whether a value depends on nothing but the board and the depth.
     fn is_exact(&self) -> bool {
         self.prune <= 0.0 && !self.deeper
@@ -96,6 +106,9 @@ pub struct Expectimax<'a, const N: usize> {
     settings: Settings,
     level: Level,
     stop: Option<Arc<AtomicBool>>,
+    endgames: Option<&'a Endgames>,
+    /// The endgames that the values in the tables of the threads depend on.
+    known: Vec<(u8, u32)>,
     /// The memory of each thread.
     trees: Vec<Tree<N>>,
 }
@@ -104,8 +117,17 @@ impl<'a, const N: usize> Expectimax<'a, N> {
     /// A player that searches with so many threads.
     pub fn new(view: View<'a>, rules: Rules, settings: Settings, threads: usize) -> Self {
         let trees = (0..threads.max(1)).map(|_| Tree::new(settings.table_bits())).collect();
-        let leaves = Leaves { view, visitor: None };
-        Expectimax { leaves, rules, settings, level: Level::best(), stop: None, trees }
+        let leaves = Leaves { view, visitor: None, known: None };
+        Expectimax {
+            leaves,
+            rules,
+            settings,
+            level: Level::best(),
+            stop: None,
+            endgames: None,
+            known: Vec::new(),
+            trees,
+        }
     }
 
     /// The same by a given instruction set: the same values.
@@ -124,14 +146,44 @@ impl<'a, const N: usize> Expectimax<'a, N> {
         Expectimax { leaves: Leaves { visitor: Some(visitor), ..self.leaves }, ..self }
     }
 
+    /// The same, but afterstates of endgames are worth what their tables say.
+    pub fn with_endgames(self, endgames: Option<&'a Endgames>) -> Self {
+        Expectimax { endgames: endgames.filter(|_| N == 4), ..self }
+    }
+
+    /// The endgames around a state. Values of afterstates depend on which they are.
+    fn known(&mut self, state: State<N>) -> Option<Known<'a>> {
+        let spawns = match self.settings.limit {
+            Limit::Plies(plies) => plies as usize - 1,
+            Limit::Time(_) => TIMED_SPAWNS,
+        };
+        let known = self.endgames?.known(self.leaves.view, self.rules, &state.board().bytes(), spawns);
+        let key = known.as_ref().map(Known::key).unwrap_or_default();
+        if key != self.known {
+            self.trees.iter_mut().for_each(Tree::clear);
+            self.known = key;
+        }
+        known
+    }
+
     /// The values of a state's moves, 0 where they are illegal; `None` when the time is over or the search is stopped.
-    fn search(&mut self, slides: &Slides<N>, plies: u32, deadline: Option<Instant>) -> Option<[f32; 4]> {
+    fn search(
+        &mut self,
+        slides: &Slides<N>,
+        plies: u32,
+        deadline: Option<Instant>,
+        known: Option<&Known<'_>>,
+    ) -> Option<[f32; 4]> {
         let Settings { prune, deeper, .. } = self.settings;
         let stop = self.stop.clone();
-        let (level, leaves, rules, stop) = (self.level, self.leaves, self.rules, stop.as_deref());
+        let (level, leaves, rules, stop) =
+            (self.level, Leaves { known, ..self.leaves }, self.rules, stop.as_deref());
         let conditions = Conditions { level, leaves, rules, prune, deeper, deadline, stop };
         let values = match self.trees.len() {
-            2.. if plies > 2 => self.search_together(slides, plies, &conditions)?,
+            // What the table of a thread holds depends on the branches that it happened to take: values would too.
+            2.. if plies > 2 && self.settings.is_exact() => {
+                self.search_together(slides, plies, &conditions)?
+            }
             _ => self.search_alone(slides, plies, &conditions)?,
         };
         Some(std::array::from_fn(|a| slides.rewards[a] as f32 + values[a]))
@@ -194,11 +246,16 @@ impl<'a, const N: usize> Expectimax<'a, N> {
     }
 
     /// Searches deeper and deeper while there is time.
-    fn deepen(&mut self, slides: &Slides<N>, deadline: Instant) -> ([f32; 4], u32) {
-        let mut last = (self.search(slides, 1, None).unwrap_or_default(), 1);
+    fn deepen(
+        &mut self,
+        slides: &Slides<N>,
+        deadline: Instant,
+        known: Option<&Known<'_>>,
+    ) -> ([f32; 4], u32) {
+        let mut last = (self.search(slides, 1, None, known).unwrap_or_default(), 1);
         // Where there is no choice, no time is spent on it.
         while last.1 < MAX_PLIES && slides.legal.len() > 1 {
-            match self.search(slides, last.1 + 1, Some(deadline)) {
+            match self.search(slides, last.1 + 1, Some(deadline), known) {
                 Some(values) => last = (values, last.1 + 1),
                 None => break,
             }
@@ -219,14 +276,16 @@ impl<const N: usize> Player<N> for Expectimax<'_, N> {
             self.trees.iter_mut().for_each(Tree::clear);
         }
         let slides = state.slides();
+        let known = self.known(state);
+        let known = known.as_ref();
         let (values, plies) = match self.settings.limit {
-            Limit::Time(time) => self.deepen(&slides, start + time),
+            Limit::Time(time) => self.deepen(&slides, start + time, known),
             Limit::Plies(plies) => {
                 let is_easy = self.settings.shallow.is_some_and(|cells| state.board().empty_count() >= cells);
                 let plies = plies.saturating_sub(u32::from(is_easy)).clamp(1, MAX_PLIES);
-                match self.search(&slides, plies, None) {
+                match self.search(&slides, plies, None, known) {
                     Some(values) => (values, plies),
-                    None => (self.search(&slides, 1, None).unwrap_or_default(), 1),
+                    None => (self.search(&slides, 1, None, known).unwrap_or_default(), 1),
                 }
             }
         };

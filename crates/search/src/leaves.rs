@@ -3,6 +3,8 @@
 use afterstate_game::Afterstate;
 use afterstate_network::{Batch, Isa, View};
 
+use crate::endgame::Known;
+
 /// Sees every board whose value a search asks the network for.
 pub trait Visitor: Sync {
     /// The value of this board was asked for.
@@ -15,6 +17,8 @@ pub trait Visitor: Sync {
 pub(crate) struct Leaves<'a> {
     pub(crate) view: View<'a>,
     pub(crate) visitor: Option<&'a dyn Visitor>,
+    /// The endgames around the root.
+    pub(crate) known: Option<&'a Known<'a>>,
 }
 
 impl Leaves<'_> {
@@ -25,7 +29,8 @@ impl Leaves<'_> {
         if let Some(visitor) = self.visitor {
             visitor.visit(&board);
         }
-        self.view.value(isa, &board)
+        let known = self.known.and_then(|known| known.value(&board));
+        known.unwrap_or_else(|| self.view.value(isa, &board))
     }
 
     /// Adds the value of each afterstate to the number at its index; `batch` is a scratch buffer.
@@ -40,6 +45,9 @@ impl Leaves<'_> {
         if let Some(visitor) = self.visitor {
             afterstates.iter().for_each(|afterstate| visitor.visit(&afterstate.board().bytes()));
         }
-        self.view.add_values(isa, batch, afterstates, sums);
+        match self.known {
+            None => self.view.add_values(isa, batch, afterstates, sums),
+            Some(known) => known.add_values(isa, &self.view, batch, afterstates, sums),
+        }
     }
 }

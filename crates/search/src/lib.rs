@@ -15,6 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod endgame;
 mod expectimax;
 mod greedy;
 mod leaves;
@@ -27,6 +28,7 @@ mod table;
 mod tile_downgrading;
 mod tree;
 
+pub use endgame::{Endgames, Scale};
 pub use expectimax::{Expectimax, Limit, MAX_PLIES, Settings, TableSize};
 pub use greedy::play_greedily;
 pub use leaves::Visitor;

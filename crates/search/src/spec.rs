@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 use afterstate_game::Rules;
-use afterstate_network::View;
+use afterstate_network::{MemoryError, View, check_fits};
 
 use crate::{Downgrade, Expectimax, Limit, MAX_PLIES, Player, Random, Settings, TableSize, TileDowngrading};
 
@@ -73,6 +73,15 @@ impl PlayerSpec {
         PlayerSpec { downgrade, ..self }
     }
 
+    /// Refuses tables that do not fit into memory, of so many threads.
+    ///
+    /// # Errors
+    /// With the figures.
+    pub fn check_fits(&self, threads: usize) -> Result<(), MemoryError> {
+        let bytes = self.search.map_or(0, |search| search.table_bytes(threads));
+        check_fits(&format!("the table of `{self}` for {threads} threads"), bytes)
+    }
+
     /// The player, searching by the values of a network with so many threads.
     pub fn player<'a, const N: usize>(
         &self,
@@ -99,6 +108,13 @@ impl PlayerSpec {
             Some(downgrade) => Box::new(TileDowngrading::new(player, downgrade)),
             None => player,
         }
+    }
+}
+
+/// As its text.
+impl serde::Serialize for PlayerSpec {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

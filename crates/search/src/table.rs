@@ -10,7 +10,12 @@ use afterstate_network::prefetch;
 pub(crate) struct Table {
     entries: Box<[Entry]>,
     shift: u32,
+    /// Entries of other generations are forgotten; in the bits above those of a depth.
+    generation: u32,
 }
+
+/// The bits of a depth.
+const DEPTH: u32 = (1 << 8) - 1;
 
 /// Half a cache line.
 #[derive(Clone, Copy, Default)]
@@ -18,14 +23,20 @@ pub(crate) struct Table {
 struct Entry {
     board: u128,
     value: f32,
-    depth: u32,
+    /// The depth, and the generation of the table.
+    stamp: u32,
 }
 
 impl Table {
+    /// The bytes of a table of 2^bits entries.
+    pub(crate) fn bytes(bits: u32) -> u64 {
+        (size_of::<Entry>() as u64) << bits
+    }
+
     /// An empty table of 2^bits entries, at least two.
     pub(crate) fn new(bits: u32) -> Self {
         let bits = bits.clamp(1, 30);
-        Table { entries: vec![Entry::default(); 1 << bits].into(), shift: 64 - bits }
+        Table { entries: vec![Entry::default(); 1 << bits].into(), shift: 64 - bits, generation: 0 }
     }
 
     #[inline(always)]
@@ -43,7 +54,9 @@ impl Table {
         let board = u128::from_le_bytes(board);
         let entry = &self.entries[self.slot(board)];
         // No board is without tiles, so an unused entry, all zeros, is none's.
-        let fits = entry.depth == depth || deeper && entry.depth > depth;
+        let stamp = self.generation | depth;
+        let fits =
+            entry.stamp == stamp || deeper && entry.stamp > stamp && entry.stamp <= self.generation | DEPTH;
         (entry.board == board && fits).then_some(entry.value)
     }
 
@@ -58,12 +71,16 @@ impl Table {
     pub(crate) fn put(&mut self, board: [u8; 16], depth: u32, value: f32) {
         let board = u128::from_le_bytes(board);
         let slot = self.slot(board);
-        self.entries[slot] = Entry { board, value, depth };
+        self.entries[slot] = Entry { board, value, stamp: self.generation | depth };
     }
 
-    /// Forgets everything.
+    /// Forgets everything. It takes no time, so that a search by time has all of it.
     pub(crate) fn clear(&mut self) {
-        self.entries.fill(Entry::default());
+        self.generation = self.generation.wrapping_add(DEPTH + 1);
+        if self.generation == 0 {
+            // What the first generation left would be known again.
+            self.entries.fill(Entry::default());
+        }
     }
 }
 
@@ -85,7 +102,11 @@ mod tests {
         assert_eq!(table.get(board(1), 1, true), Some(7.0));
         assert_eq!(table.get(board(1), 3, true), None);
         (2..18).for_each(|exponent| assert_eq!(table.get(board(exponent), 2, true), None));
-        table.clear();
-        assert_eq!(table.get(board(1), 2, true), None);
+        for _ in 0..1 << 24 {
+            table.clear();
+            assert_eq!(table.get(board(1), 2, true), None);
+        }
+        table.put(board(1), 2, 8.0);
+        assert_eq!((table.get(board(1), 2, false), table.get(board(1), 1, true)), (Some(8.0), Some(8.0)));
     }
 }

@@ -268,3 +268,29 @@ fn texts_go_there_and_back() {
         assert!(matches!(text.parse::<PlayerSpec>(), Err(SpecError::Value { .. })), "{text}");
     }
 }
+
+#[test]
+fn values_do_not_depend_on_the_number_of_threads() {
+    let network = network(4);
+    for text in ["5ply+deeper+prune=0.01", "4ply+prune=0.003", "4ply+deeper", "4ply"] {
+        let spec: PlayerSpec = text.parse().expect("a player");
+        let advice =
+            |threads, state| spec.player::<4>(network.view(), Rules::default(), threads).advise(state);
+        for state in states::<4>(6) {
+            let one = advice(1, state).values;
+            for threads in [2, 3, 2, 3] {
+                assert_eq!(advice(threads, state).values, one, "{text} on {state} with {threads} threads");
+            }
+        }
+    }
+}
+
+#[test]
+fn forgetting_a_large_table_is_not_on_the_clock() {
+    let network = network(4);
+    let mut player = player(&network, "10ms+deeper+table=23");
+    let state: State<4> = "0012/0134/2467/789a".parse().expect("a board");
+    player.advise(state);
+    let deepest = (0..20).map(|_| player.advise(state).plies).max();
+    assert!(deepest >= Some(2), "in 10 ms there is time for a second ply: {deepest:?}");
+}

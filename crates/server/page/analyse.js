@@ -1,17 +1,24 @@
-// Analyse: any board, edited by hand or pasted, and what each move on it is worth.
+// Analyse: any board, edited by hand or pasted, what each move on it is worth, and what may follow.
 
-import { advise } from "./api.js";
+import { advise, get, listen, post, session } from "./api.js";
 import { Board, keyMove, miniature } from "./board.js";
-import { choice, field, models, noModel, panel, playerSelects, recall, remember } from "./controls.js";
-import { button, h, icon, quietly, toast } from "./dom.js";
-import { emptyBoard, face, format, isOver, parse, sideOf, slide } from "./rules.js";
+import { choice, field, missingModel, models, noModel, panel, playerSelects, wanted } from "./controls.js";
+import { announce, button, h, icon, percent, quietly, toast, whole } from "./dom.js";
+import { downloads } from "./export.js";
+import { onward } from "./onward.js";
+import { emptyBoard, face, flipped, format, isOver, parse, rotated, sideOf } from "./rules.js";
+import { recall, remember } from "./store.js";
+import { Tree, drawTree } from "./tree.js";
 import { MoveValues } from "./values.js";
 
 export const title = "Analyse";
-export const shortcuts = [["↑ → ↓ ←", "slide, without a new tile"], ["R", "a random new tile"], ["U", "undo"], ["C", "clear the board"]];
+export const shortcuts = [["↑ → ↓ ←", "slide"], ["R", "a random new tile"], ["U", "back"], [". ,", "on, back along the line"], ["C", "clear the board"]];
 
 const FIRST = "0123/1235/0146/0002";
-const BRUSHES = [null, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
+const BRUSHES = [null, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
+const ENOUGH = 4; // seconds after which a running analysis goes no deeper
+
+let kept = null; // the tree, for whoever comes back
 
 export function mount(root, params, app) {
   const view = new Analyse(root, params, app);
@@ -22,79 +29,110 @@ export function mount(root, params, app) {
 class Analyse {
   constructor(root, params, app) {
     Object.assign(this, { root, params, app });
-    this.past = [];
-    this.cells = parse(params.board ?? recall("analysed") ?? FIRST) ?? parse(FIRST);
+    const cells = parse(params.board ?? recall("analysed") ?? FIRST);
+    if (!cells && params.board) throw Object.assign(new Error(`“${params.board}” is not a board`), { hint: "16, 9 or 4 cells: 0 is empty, 1 is a 2, b is a 2048" });
+    this.tree = kept && format(kept.at.cells) === format(cells ?? []) ? kept : new Tree(cells ?? parse(FIRST));
     this.brush = null;
     this.ask = quietly(60, () => this.question());
   }
 
+  get cells() {
+    return this.tree.at.cells;
+  }
+
   async start() {
-    this.models = await models();
+    this.models = await models().catch(() => []);
     if (this.gone) return;
+    try {
+      wanted(this.models, this.params.model);
+    } catch (error) {
+      return missingModel(this.root, error, this.params.model, () => this.gone || this.app.attempt(() => this.start()));
+    }
+    this.root.replaceChildren();
     this.build();
-    this.set(this.cells, { keep: false });
+    this.show();
   }
 
   build() {
     this.board = new Board({ label: "The board to analyse", onmove: (move) => this.slide(move) });
     this.hands = h("div", { class: "hands" });
     this.board.square.append(this.hands);
-    this.text = h("input", { type: "text", class: "board-text", spellcheck: "false", autocomplete: "off", oninput: () => this.pasted(), "aria-describedby": "text-help" });
+    this.text = h("input", { type: "text", class: "board-text", spellcheck: "false", autocomplete: "off", oninput: () => this.pasted(), onkeydown: (event) => event.key === "Enter" && this.board.element.focus(), "aria-describedby": "text-help" });
     this.values = new MoveValues({ onmove: (move) => this.slide(move) });
+    this.tiles = h("div", { class: "chances" });
     this.line = h("div", { class: "continuation" });
+    this.variations = h("div", { class: "variations" });
     this.player = h("div", { class: "setup" });
-    const brushes = h("div", { class: "brushes", role: "radiogroup", "aria-label": "What a click on a cell does" }, BRUSHES.map((n) => this.brushButton(n)));
+    this.exact = h("div", {});
+    this.waiting = h("p", { class: "note" });
     this.sizes = h("div", {});
-    const actions = h("div", { class: "actions" }, button("undo", "Undo", () => this.undo(), { key: "U" }), button("fresh", "New tile", () => this.spawn(), { key: "R", label: "A random new tile" }), button("", "Clear", () => this.set(emptyBoard(sideOf(this.cells))), { key: "C" }), button("link", "Share", () => this.app.share(), { label: "Copy a link to this board" }));
+    this.brushes = h("fieldset", { class: "brushes" }, h("legend", { class: "unseen" }, "What a click on a cell does"), BRUSHES.map((n) => this.brushOption(n)));
+    this.onward = onward("analyse", () => ({ cells: this.cells, model: this.model?.value, search: this.search?.value === "exact" || this.search?.value === "deepen" ? undefined : this.search?.value }));
+    const turn = (name, label, how) => button(name, "", () => this.change((tree) => tree.setUp(how(this.cells))), { label, kind: "round" });
+    const actions = h("div", { class: "actions" }, this.params.from && button("left", "Back", () => history.back(), { label: `Back to ${this.params.from}` }),
+      button("undo", "Undo", () => this.undo(), { key: "U" }), button("fresh", "New tile", () => this.spawn(), { key: "R", label: "A random new tile" }), button("", "Clear", () => this.clear(), { key: "C" }),
+      turn("rotate", "Rotate the board", rotated), turn("flip", "Flip the board", flipped), button("link", "Share", () => this.app.share(), { label: "Copy a link to this board" }));
+    const save = downloads("analysis", { json: () => ({ board: format(this.cells), ...this.advice }), csv: () => ["up", "right", "down", "left"].map((move) => ({ move, value: this.advice?.values[move], chance: this.advice?.chance?.moves[move] })), text: () => `${format(this.cells)}\n` });
     this.root.append(
-      h("div", { class: "stage" }, this.board.element, brushes, actions),
+      h("div", { class: "stage" }, this.board.element, this.waiting, this.brushes, actions, this.onward.element),
       h("div", { class: "side" },
-        panel("Values of the moves", this.values.element, this.player),
+        panel("Values of the moves", this.values.element, this.player, this.exact, save),
+        panel("Chances of the next tiles", this.tiles),
+        panel("Variations", h("p", { class: "note" }, "Slide, then place the new tile: a click on an empty cell is a 2, with shift a 4."), this.variations),
         panel("How it may go on", this.line),
-        panel("The board as text", field("Board", this.text, "wide"), h("p", { class: "note", id: "text-help" }, "One character a cell: 0 is empty, 1 is a 2, 2 is a 4, … b is a 2048. Or the numbers on the tiles, with spaces between them."), this.sizes)),
+        panel("The board as text", field("Board", this.text, "wide"), h("p", { class: "note", id: "text-help" }, "The numbers on the tiles with spaces between them, 0 for empty; or one character a cell: 0 is empty, 1 is a 2, 2 is a 4, … b is a 2048."), this.sizes)),
     );
-    this.chooseBrush(null);
   }
 
-  brushButton(n) {
+  brushOption(n) {
     const text = n === null ? "cycle" : n === 0 ? "empty" : String(face(n));
-    return h("button", { type: "button", role: "radio", class: `brush digits-${text.length}${n ? " filled" : ""}`, "data-brush": n ?? "cycle", title: n === null ? "A click doubles a tile, with shift it halves it" : undefined, vars: { "--n": n ?? 0 }, onclick: () => this.chooseBrush(n) }, text);
+    const input = h("input", { type: "radio", name: "brush", value: n ?? "cycle", checked: n === this.brush, onchange: () => (this.brush = n) });
+    return h("label", { class: `brush digits-${text.length}${n ? " filled" : ""}`, title: n === null ? "A click doubles a tile, with shift it halves it" : undefined, vars: { "--n": n ?? 0 } }, input, h("span", {}, text));
   }
 
-  chooseBrush(n) {
-    this.brush = n;
-    for (const one of this.root.querySelectorAll(".brush")) one.setAttribute("aria-checked", String(one.dataset.brush === String(n ?? "cycle")));
+  /** Changes the tree and shows where it is then. */
+  change(how, move) {
+    how(this.tree);
+    this.show({ move });
   }
 
-  /** Shows another board, asks for its values, and puts it into the address. */
-  set(cells, { keep = true, move, typed = false } = {}) {
-    const resized = sideOf(cells) !== this.fieldsFor;
-    if (keep) this.past.push(this.cells);
-    this.cells = cells;
+  show({ move, typed = false } = {}) {
+    const { cells } = this;
+    kept = this.tree;
     this.board.show(cells, move);
     if (!typed) this.text.value = format(cells);
     this.text.removeAttribute("aria-invalid");
-    if (resized) this.resized();
+    if (sideOf(cells) !== this.fieldsFor) this.resized();
     this.drawHands();
+    this.waiting.textContent = this.tree.at.waits ? "Place the new tile: a click is a 2, with shift a 4; R places a random one." : "";
+    this.variations.replaceChildren(drawTree(this.tree, (node) => this.change((tree) => (tree.at = node))));
+    this.onward.update();
     remember("analysed", format(cells));
-    this.app.remember("analyse", { board: format(cells, "") });
+    this.address();
     this.ask();
+  }
+
+  address() {
+    this.app.remember("analyse", { from: this.params.from, board: format(this.cells, ""), model: this.model?.value, search: this.search?.value });
   }
 
   resized() {
     const side = sideOf(this.cells);
     this.fieldsFor = side;
-    this.sizes.replaceChildren(choice("Board", [[4, "4×4"], [3, "3×3"], [2, "2×2"]], side, (next) => this.set(emptyBoard(Number(next)))));
+    this.sizes.replaceChildren(choice("Board", [[4, "4×4"], [3, "3×3"], [2, "2×2"]], side, (next) => this.change((tree) => tree.setUp(emptyBoard(Number(next))))));
     const fitting = this.models.filter((model) => model.side === side);
-    const search = fitting.length ? (this.search?.value ?? recall("depth")) : "exact";
-    Object.assign(this, playerSelects(fitting, { model: recall("model"), search, exact: side < 4, onchange: () => this.searchChanged() }));
+    const search = fitting.length ? (this.search?.value ?? this.params.search ?? recall("depth")) : "exact";
+    Object.assign(this, playerSelects(fitting, { model: this.params.model ?? recall("model"), search, exact: side < 4, deepen: true, onchange: () => this.searchChanged() }));
     if (!fitting.length) this.model = null;
+    this.exact.replaceChildren();
     if (!this.model && side === 4) return this.player.replaceChildren(noModel());
     this.player.replaceChildren(...[this.model && field("Model", this.model), field("Search", this.search)].filter(Boolean));
   }
 
   searchChanged() {
     remember("depth", this.search.value);
+    if (this.model) remember("model", this.model.value);
+    this.address();
     this.ask();
   }
 
@@ -106,35 +144,38 @@ class Analyse {
     [...this.hands.children].forEach((hand, cell) => hand.setAttribute("aria-label", `row ${Math.floor(cell / side) + 1}, column ${(cell % side) + 1}: ${face(this.cells[cell]) || "empty"}`));
   }
 
-  // Without a brush a click makes the tile larger, with shift or the other button smaller.
+  // After a slide a click places the new tile. Else, without a brush, it makes the tile larger, with shift smaller.
   paint(cell, down) {
-    const cells = [...this.cells];
-    cells[cell] = this.brush ?? (cells[cell] + (down ? 17 : 1)) % 18;
-    this.set(cells);
+    const places = this.tree.at.waits && this.brush === null && !this.cells[cell];
+    const exponent = this.brush ?? (places ? (down ? 2 : 1) : (this.cells[cell] + (down ? 17 : 1)) % 18);
+    this.change((tree) => tree.place(cell, exponent));
   }
 
   pasted() {
     const cells = parse(this.text.value);
-    if (cells) this.set(cells, { typed: true });
-    else this.text.setAttribute("aria-invalid", "true");
+    if (!cells) return this.text.setAttribute("aria-invalid", "true");
+    this.tree.setUp(cells);
+    this.show({ typed: true });
   }
 
   slide(move) {
-    const slid = slide(this.cells, move);
-    if (slid.legal) this.set(slid.cells, { move });
-    else this.board.refuse(move);
+    if (!this.tree.slide(move)) return this.board.refuse(move);
+    this.show({ move });
+    announce(`${move}; place the new tile`);
   }
 
   spawn() {
     const free = this.cells.flatMap((tile, cell) => (tile ? [] : [cell]));
     if (!free.length) return toast("There is no empty cell for a new tile");
-    const cells = [...this.cells];
-    cells[free[Math.floor(Math.random() * free.length)]] = Math.random() < 0.1 ? 2 : 1;
-    this.set(cells);
+    this.change((tree) => tree.place(free[Math.floor(Math.random() * free.length)], Math.random() < 0.1 ? 2 : 1));
+  }
+
+  clear() {
+    this.change((tree) => tree.setUp(emptyBoard(sideOf(this.cells))));
   }
 
   undo() {
-    if (this.past.length) this.set(this.past.pop(), { keep: false });
+    if (this.tree.back()) this.show();
   }
 
   async question() {
@@ -142,29 +183,89 @@ class Analyse {
     this.running?.abort();
     this.running = new AbortController();
     this.board.advise(null);
+    this.advice = null;
+    this.exact.replaceChildren();
     if (isOver(cells)) {
       this.values.clear(cells.some(Boolean) ? "No move is possible: the game is over here." : "An empty board has no moves.");
+      this.tiles.replaceChildren();
       return this.line.replaceChildren();
     }
-    if (!this.model && this.search.value !== "exact") return this.values.clear("There is no model for this board.");
+    const search = this.search.value;
+    if (!this.model && search !== "exact") return this.values.clear("There is no model for this board.");
     try {
-      const question = { board: format(cells), search: this.search.value, model: this.search.value === "exact" ? undefined : this.model?.value };
-      const advice = await advise(question, this.running.signal);
-      if (this.gone || this.cells !== cells) return;
-      this.values.show(advice);
-      this.board.advise(advice.values, advice.best);
-      this.drawLine(advice.line ?? []);
+      if (search !== "deepen") return void (await this.look(cells, search));
+      const { limits } = await session();
+      for (let plies = 1; plies <= limits.max_plies; plies++) {
+        const advice = await this.look(cells, `${plies}ply`);
+        if (!advice || advice.seconds > ENOUGH / 8) return; // each step takes about ten times as long
+      }
     } catch (error) {
-      if (error.name === "AbortError") return;
-      this.values.clear([error.message, error.hint].filter(Boolean).join(": "));
-      this.line.replaceChildren();
+      this.failed(error, search);
     }
+  }
+
+  /** Asks for one advice and shows it; nothing where the board has changed meanwhile. */
+  async look(cells, search) {
+    const advice = await advise({ board: format(cells), search, model: search === "exact" ? undefined : this.model?.value }, this.running.signal);
+    if (this.gone || this.cells !== cells) return null;
+    this.advice = advice;
+    this.values.show(advice);
+    this.board.advise(advice.values, advice.best);
+    this.drawLine(advice.line ?? []);
+    this.drawChances(advice.tiles);
+    return advice;
+  }
+
+  failed(error, search) {
+    if (error.name === "AbortError" || this.advice) return; // an analysis that went less deep stays
+    this.values.clear([error.message, error.hint].filter(Boolean).join(": "));
+    this.line.replaceChildren();
+    this.tiles.replaceChildren();
+    if (search === "exact" && error.status === 404 && sideOf(this.cells) === 3) this.offerSolution();
+  }
+
+  /** 3×3 has no solution yet: it can be made here. */
+  offerSolution() {
+    const note = h("p", { class: "note", role: "status" }, "The true values of 3×3 can be worked out once and for all: some minutes, in the background.");
+    const bar = h("progress", { max: 1, hidden: true, "aria-label": "Solving 3×3" });
+    const follow = () => {
+      bar.hidden = false;
+      this.stopSolving = listen("/solution/events", {}, {
+        progress: ({ share, step }) => {
+          bar.value = share;
+          note.textContent = `${step}: ${percent(share)}`;
+        },
+        end: ({ error }, close) => {
+          close();
+          note.textContent = error ?? "Solved.";
+          if (!error) this.ask();
+        },
+      }, (error) => (note.textContent = error.message));
+    };
+    const start = button("play", "Solve 3×3 now", () => this.app.attempt(async () => {
+      start.disabled = true;
+      try {
+        await post("/solution", {});
+        follow();
+      } catch (error) {
+        start.disabled = false;
+        throw error;
+      }
+    }), { kind: "primary" });
+    this.exact.replaceChildren(note, bar, start);
+    get("/solution").then(({ state }) => state === "solving" && ((start.disabled = true), follow())).catch(() => {});
+  }
+
+  drawChances(tiles) {
+    const rows = Object.entries(tiles ?? {}).map(([tile, chance]) => h("div", { class: "chance-row" }, h("span", {}, whole(Number(tile))), h("span", { class: "track" }, h("span", { class: "bar", vars: { "--width": `${100 * chance}%` } })), h("span", { class: "value" }, chance > 0 && chance < 0.001 ? "<0.1%" : percent(chance))));
+    const note = sideOf(this.cells) === 4 ? "Shares of the built-in model's own games that reached these tiles from positions of this value." : "";
+    this.tiles.replaceChildren(...(rows.length ? [...rows, h("p", { class: "note" }, note)] : [h("p", { class: "note" }, "Known on 4×4, with a model of values.")]));
   }
 
   drawLine(line) {
     const step = ({ move, next }) => {
       const cells = parse(next);
-      return h("button", { type: "button", class: "continuation-step", "aria-label": `${move}, then the likeliest tile: go there`, onclick: () => this.set(cells) }, h("span", { class: "continuation-move" }, icon(move), move), miniature(cells));
+      return h("button", { type: "button", class: "continuation-step", title: "Go there", onclick: () => this.change((tree) => tree.reach(cells)) }, h("span", { class: "continuation-move" }, icon(move), move), miniature(cells));
     };
     this.line.replaceChildren(...line.map(step));
   }
@@ -175,8 +276,9 @@ class Analyse {
     const move = keyMove(event);
     if (move) this.slide(move);
     else if (name === "r") this.spawn();
-    else if (name === "u") this.undo();
-    else if (name === "c") this.set(emptyBoard(sideOf(this.cells)));
+    else if (name === "u" || name === ",") this.undo();
+    else if (name === ".") this.tree.forward() && this.show();
+    else if (name === "c") this.clear();
     else return false;
     return true;
   }
@@ -184,5 +286,6 @@ class Analyse {
   unmount() {
     this.gone = true;
     this.running?.abort();
+    this.stopSolving?.();
   }
 }

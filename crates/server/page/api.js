@@ -1,5 +1,9 @@
 // Talking to the server: JSON questions, and streams of server-sent events.
 
+import { recall } from "./store.js";
+
+const API = "/api/v1";
+
 /** What the server refused, with what it says would be right. */
 export class ApiError extends Error {
   constructor(status, { error, hint } = {}) {
@@ -11,9 +15,9 @@ export class ApiError extends Error {
 
 let known; // the answer of /api/session, asked for once
 
-/** The session: version, token, limits, default model. */
+/** The session: version, limits, default model, and whether the server trusts this page with trainings. */
 export function session() {
-  known ??= get("/api/session");
+  known ??= get("/session");
   known.catch(() => (known = undefined));
   return known;
 }
@@ -28,21 +32,30 @@ async function answer(promise) {
   return body;
 }
 
-/** A path with those parameters that are set. */
+/** A path of the API with those parameters that are set. */
 export function address(path, params = {}) {
   const set = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
-  return set.length ? `${path}?${new URLSearchParams(set)}` : path;
+  return API + (set.length ? `${path}?${new URLSearchParams(set)}` : path);
 }
+
+// The token comes with the address that the terminal prints, in the part that browsers keep to themselves.
+function headers(more = {}) {
+  const token = recall("token");
+  return token ? { ...more, "X-Afterstate-Token": token } : more;
+}
+
+const json = (body) => ({ method: "POST", headers: headers({ "Content-Type": "application/json" }), body: JSON.stringify(body) });
 
 export function get(path, params, signal) {
-  return answer(fetch(address(path, params), { signal }));
+  return answer(fetch(address(path, params), { headers: headers(), signal }));
 }
 
-export async function post(path, body, signal) {
-  const headers = { "Content-Type": "application/json" };
-  const { token } = await session();
-  if (token) headers["X-Afterstate-Token"] = token;
-  return answer(fetch(path, { method: "POST", headers, body: JSON.stringify(body), signal }));
+export function post(path, body, signal) {
+  return answer(fetch(API + path, { ...json(body), signal }));
+}
+
+export function remove(path) {
+  return answer(fetch(API + path, { method: "DELETE", headers: headers() }));
 }
 
 /**
@@ -50,15 +63,28 @@ export async function post(path, body, signal) {
  * stream; `failed` hears why there is none, or no more. Returns what closes the stream. (An `EventSource` would keep
  * from us why it was refused.)
  */
-export function listen(path, params, handlers, failed = () => {}) {
-  const controller = new AbortController();
-  const close = () => controller.abort();
-  read(address(path, params), handlers, controller).catch((error) => controller.signal.aborted || failed(error));
-  return close;
+export function listen(path, params, handlers, failed) {
+  return stream(address(path, params), { headers: headers() }, handlers, failed);
 }
 
-async function read(url, handlers, controller) {
-  const response = await fetch(url, { signal: controller.signal });
+/** The same for what is asked with a body. */
+export function listenTo(path, body, handlers, failed) {
+  const request = json(body);
+  request.headers.Accept = "text/event-stream";
+  return stream(API + path, request, handlers, failed);
+}
+
+function stream(url, request, handlers, failed = () => {}) {
+  const controller = new AbortController();
+  read(url, request, handlers, controller).catch((error) => controller.signal.aborted || failed(error));
+  return () => controller.abort();
+}
+
+async function read(url, request, handlers, controller) {
+  const unreachable = () => {
+    throw new ApiError(0, { error: "the server does not answer", hint: "is `afterstate serve` still running?" });
+  };
+  const response = await fetch(url, { ...request, signal: controller.signal }).catch(unreachable);
   if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => ({})));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (let rest = ""; ; ) {
@@ -80,4 +106,4 @@ function dispatch(block, handlers, close) {
 }
 
 /** Advice for a board, as `afterstate advise --json` gives it. */
-export const advise = (question, signal) => post("/api/advise", question, signal);
+export const advise = (question, signal) => post("/advise", question, signal);

@@ -1,7 +1,9 @@
-// The frame around the views: addresses, keys, theme, help.
+// The frame around the views: addresses, keys, settings, help.
 
-import { complain, h, icon, toast } from "./dom.js";
-import { recall, remember } from "./controls.js";
+import { hash, parseHash } from "./address.js";
+import { announce, complain, h, icon, toast } from "./dom.js";
+import { remember } from "./store.js";
+import { apply, isDark, onChange, set, settingsForm } from "./settings.js";
 import * as watch from "./watch.js";
 import * as play from "./play.js";
 import * as analyse from "./analyse.js";
@@ -16,32 +18,25 @@ const COMMON = [["1 … 6", "go to a view"], ["T", "light, dark"], ["?", "this h
 const main = document.getElementById("main");
 let current = { name: null };
 
-/** `#play/game/7` as `{name: "play", params: {game: "7"}}`. */
+/** What the address asks for; without a name where it means nothing. */
 function route() {
-  const [name, ...rest] = location.hash.slice(1).split("/").map(decodeURIComponent);
-  const params = {};
-  for (let i = 0; i + 1 < rest.length; i += 2) {
-    params[rest[i]] = rest[i] === "board" ? rest.slice(i + 1).join("/") : rest[i + 1];
-    if (rest[i] === "board") break; // its rows may be apart by slashes
-  }
-  return { name: name in VIEWS ? name : "watch", params };
+  const { name, params } = parseHash(location.hash) ?? { params: {} };
+  return { name: name === "" ? "watch" : Object.hasOwn(VIEWS, name ?? "") ? name : null, params };
 }
 
 const app = {
   /** Puts a state into the address, so that it can be shared, without leaving the view. */
   remember(name, params) {
-    if (current.name !== name) return;
-    const parts = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
-    history.replaceState(null, "", `#${[name, ...parts.flat()].map(encodeURIComponent).join("/")}`);
+    if (current.name === name) history.replaceState(null, "", hash(name, params));
   },
 
   /** Copies the address of what is shown. */
-  async share() {
+  async share(address = location.href) {
     try {
-      await navigator.clipboard.writeText(location.href);
+      await navigator.clipboard.writeText(new URL(address, location.href).href);
       toast("Link copied");
     } catch {
-      toast(location.href);
+      toast(new URL(address, location.href).href);
     }
   },
 
@@ -54,6 +49,16 @@ const app = {
       return undefined;
     }
   },
+
+  /** Asks a question in a dialog; true when it is answered with yes. */
+  ask(question, yes) {
+    const dialog = document.getElementById("question");
+    const answer = (value, text, kind) => h("button", { class: `button ${kind}`, value }, text);
+    dialog.replaceChildren(h("h2", { id: "question-title" }, question), h("form", { method: "dialog", class: "actions" }, answer("no", "Cancel", ""), answer("yes", yes, "primary")));
+    dialog.returnValue = "no";
+    dialog.showModal();
+    return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true }));
+  },
 };
 
 function open(event) {
@@ -62,13 +67,15 @@ function open(event) {
   if (event && event.newURL !== location.href) history.replaceState(null, "", event.newURL);
   const { name, params } = route();
   current = { name };
-  document.title = `${VIEWS[name].title} · Afterstate`;
+  document.title = `${VIEWS[name]?.title ?? "Not found"} · Afterstate`;
   for (const link of document.querySelectorAll("#views a")) {
     if (link.dataset.view === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  const root = h("div", { class: `view view-${name}` });
-  main.replaceChildren(root);
+  const root = h("div", { class: `view view-${name ?? "nowhere"}` });
+  main.replaceChildren(h("h1", { class: "unseen" }, VIEWS[name]?.title ?? "There is nothing at this address"), root);
+  if (event) announce(VIEWS[name]?.title ?? "There is nothing at this address");
+  if (!name) return root.append(nowhere());
   try {
     current.view = VIEWS[name].mount(root, params, app);
   } catch (error) {
@@ -76,36 +83,43 @@ function open(event) {
   }
 }
 
-function theme(next) {
-  if (next) remember("theme", next);
-  const chosen = recall("theme");
-  const dark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  document.documentElement.dataset.theme = dark ? "dark" : "light";
-  document.getElementById("theme").replaceChildren(icon(dark ? "sun" : "moon"));
-  return dark;
+/** What an address that means nothing leads to. */
+function nowhere(text = "The address in the browser is not one of this page's; a part of it may be missing.") {
+  const links = Object.entries(VIEWS).map(([name, { title }]) => h("a", { class: "button", href: `#${name}` }, title));
+  return h("section", { class: "panel" }, h("h2", {}, "There is nothing at this address"), h("p", {}, text), h("div", { class: "actions start" }, links));
 }
 
-const toggleTheme = () => theme(theme() ? "light" : "dark");
+const toggleTheme = () => set("theme", isDark() ? "light" : "dark");
 
-function help() {
-  const dialog = document.getElementById("shortcuts");
+function dialogOf(id, title, ...children) {
+  const dialog = document.getElementById(id);
   if (dialog.open) return dialog.close();
-  const list = (rows) => h("dl", { class: "keys" }, rows.map(([keys, what]) => h("div", {}, h("dt", {}, keys.split(" ").map((key) => (key === "…" ? "…" : h("kbd", {}, key)))), h("dd", {}, what))));
-  const { title, shortcuts } = VIEWS[current.name];
-  dialog.replaceChildren(
-    h("h2", { id: "shortcuts-title" }, "Keyboard shortcuts"),
-    ...(shortcuts.length ? [h("h3", {}, title), list(shortcuts)] : []),
-    h("h3", {}, "Everywhere"),
-    list(COMMON),
-    h("form", { method: "dialog" }, h("button", { class: "button primary" }, "Close")),
-  );
+  dialog.replaceChildren(h("h2", { id: `${id}-title` }, title), ...children, h("form", { method: "dialog" }, h("button", { class: "button primary" }, "Close")));
   dialog.showModal();
 }
 
-const typing = (target) => target.closest("input:not([type=range], [type=radio], [type=checkbox]), select, textarea, dialog[open]") !== null;
+function help() {
+  const list = (rows) => h("dl", { class: "keys" }, rows.map(([keys, what]) => h("div", {}, h("dt", {}, keys.split(" ").map((key) => (key === "…" ? "…" : h("kbd", {}, key)))), h("dd", {}, what))));
+  const { title, shortcuts } = VIEWS[current.name] ?? { title: "", shortcuts: [] };
+  dialogOf("shortcuts", "Keyboard shortcuts", ...(shortcuts.length ? [h("h3", {}, title), list(shortcuts)] : []), h("h3", {}, "Everywhere"), list(COMMON),
+    h("p", { class: "note" }, h("a", { href: "/api-docs.html" }, "The API, for programs")));
+}
+
+const settings = () => dialogOf("settings", "Settings", ...settingsForm(toast));
+
+const TYPED = "input:not([type=range], [type=radio], [type=checkbox]), select, textarea, dialog[open]";
+
+/** Whether a key means something to the control that has the focus. */
+function isTaken(target, name) {
+  if (!target.closest) return false;
+  if (target.closest(TYPED)) return true;
+  const isArrow = name.startsWith("Arrow");
+  if (target.closest("input[type=range], input[type=radio]")) return isArrow || name === " " || name === "Home" || name === "End";
+  return (name === " " || name === "Enter") && target.closest("button, a, summary, input") !== null;
+}
 
 function key(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || (event.target.closest && typing(event.target))) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event.target, event.key)) return;
   const names = Object.keys(VIEWS);
   if (event.key === "?") help();
   else if (event.key === "t" || event.key === "T") toggleTheme();
@@ -114,12 +128,35 @@ function key(event) {
   event.preventDefault();
 }
 
+/** Jumps over the header to the board, or to what the view has in its place. */
+function skip(event) {
+  event.preventDefault();
+  (main.querySelector(".board") ?? main).focus();
+}
+
+/** The token that the terminal gave with the address; it stays in the browser. */
+function takeToken() {
+  const token = /^#token\/([0-9a-f]{32})$/.exec(location.hash)?.[1];
+  if (!token) return;
+  remember("token", token);
+  history.replaceState(null, "", "#");
+}
+
 document.getElementById("views").append(...Object.entries(VIEWS).map(([name, { title }]) => h("a", { href: `#${name}`, "data-view": name }, title)));
-document.getElementById("help").append(icon("help"));
-document.getElementById("help").addEventListener("click", help);
-document.getElementById("theme").addEventListener("click", toggleTheme);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => theme());
+const tool = (id, name, onclick) => {
+  document.getElementById(id).append(icon(name));
+  document.getElementById(id).addEventListener("click", onclick);
+};
+tool("help", "help", help);
+tool("settings-button", "settings", settings);
+tool("theme", "moon", toggleTheme);
+onChange(() => document.getElementById("theme").replaceChildren(icon(isDark() ? "sun" : "moon")));
+document.querySelector(".skip").addEventListener("click", skip);
 addEventListener("hashchange", open);
 addEventListener("keydown", key);
-theme();
+takeToken();
+apply();
 open(null);
+if (location.protocol === "https:" || ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)) {
+  navigator.serviceWorker?.register("/worker.js").catch(() => {});
+}

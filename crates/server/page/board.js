@@ -1,7 +1,8 @@
 // A board whose tiles slide, merge and appear. It is told boards, and works out for itself which tile went where.
 
-import { calm, h, icon } from "./dom.js";
+import { h, icon } from "./dom.js";
 import { MOVES, emptyBoard, face, moveBetween, same, sideOf, slide, spoken } from "./rules.js";
+import { calm } from "./settings.js";
 
 const SLIDE_MS = 110;
 
@@ -15,7 +16,7 @@ export class Board {
     this.cover = h("div", { class: "cover", hidden: true });
     this.square = h("div", { class: "square" }, this.grid, this.layer, this.cover);
     this.arrows = Object.fromEntries(MOVES.map((move) => [move, h("span", { class: `edge edge-${move}` }, icon(move))]));
-    this.element = h("div", { class: "board", role: "group" }, this.square, Object.values(this.arrows));
+    this.element = h("div", { class: "board", role: "group", tabindex: -1 }, this.square, Object.values(this.arrows));
     this.tiles = new Map(); // cell -> element
     this.speed(SLIDE_MS);
     this.#rebuild(side);
@@ -148,12 +149,14 @@ export function miniature(cells) {
   return h("div", { class: "miniature", role: "img", "aria-label": spoken(cells), vars: { "--side": side } }, cells.map(tile));
 }
 
-/** Swipes on an element, by finger, pen or mouse. */
+/** Swipes on an element, by finger, pen or mouse; also over its buttons, which are not clicked then. */
 function swipes(element, onmove) {
   let start = null;
+  let swiped = false;
   element.classList.add("swipeable");
   element.addEventListener("pointerdown", (event) => {
-    if (!event.target.closest("button, a")) start = [event.clientX, event.clientY];
+    swiped = false;
+    if (!event.target.closest(".cover, a")) start = [event.clientX, event.clientY];
   });
   element.addEventListener("pointercancel", () => (start = null));
   element.addEventListener("pointermove", (event) => {
@@ -162,9 +165,16 @@ function swipes(element, onmove) {
     const [dx, dy] = [event.clientX - start[0], event.clientY - start[1]];
     if (Math.max(Math.abs(dx), Math.abs(dy)) < 28) return;
     start = null;
+    swiped = true;
     onmove(Math.abs(dx) > Math.abs(dy) ? (dx > 0 ? "right" : "left") : dy > 0 ? "down" : "up");
   });
   element.addEventListener("pointerup", () => (start = null));
+  element.addEventListener("click", (event) => {
+    if (!swiped) return;
+    swiped = false;
+    event.stopPropagation();
+    event.preventDefault();
+  }, true);
 }
 
 /** The move that a key stands for, or undefined. */

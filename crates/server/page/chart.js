@@ -1,6 +1,7 @@
 // Small charts drawn by hand as SVG: lines with bands, and histograms. Colours come from the style sheet.
 
 import { h, short, svg } from "./dom.js";
+import { downloads, svgText } from "./export.js";
 
 const LEFT = 46;
 const RIGHT = 10;
@@ -32,6 +33,17 @@ class Chart {
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
 
+  /** The drawing as a file of its own. */
+  get svg() {
+    return svgText(this.picture);
+  }
+
+  /** Adds buttons that save the figures and the drawing. */
+  saveable(name) {
+    this.element.append(downloads(name, { csv: () => this.rows, json: () => this.rows, svg: () => this.svg }));
+    return this;
+  }
+
   /** Shows the legend where there is more than one series. */
   setLegend(series) {
     const entry = ({ name, slot }, i) => h("span", { class: `key key-${slot ?? i}` }, name);
@@ -42,7 +54,8 @@ class Chart {
   frame([x0, x1], [y0, y1], formatX = short) {
     const width = Math.max(200, this.element.clientWidth || 400);
     const { height } = this;
-    const sx = (x) => LEFT + ((x - x0) / (x1 - x0 || 1)) * (width - LEFT - RIGHT);
+    const place = this.log ? (x) => (Math.log10(Math.max(x, x0)) - Math.log10(x0)) / (Math.log10(x1) - Math.log10(x0) || 1) : (x) => (x - x0) / (x1 - x0 || 1);
+    const sx = (x) => LEFT + place(x) * (width - LEFT - RIGHT);
     const sy = (y) => height - BOTTOM - ((y - y0) / (y1 - y0 || 1)) * (height - TOP - BOTTOM);
     this.picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
     const parts = [];
@@ -50,7 +63,8 @@ class Chart {
       parts.push(svg("line", { class: "rule", x1: LEFT, x2: width - RIGHT, y1: sy(y), y2: sy(y) }));
       parts.push(svg("text", { class: "tick", x: LEFT - 6, y: sy(y) + 4, "text-anchor": "end" }, this.formatY(y)));
     }
-    for (const x of ticks(x0, x1, Math.max(3, Math.floor(width / 110))).filter((t) => sx(t) < width - 24 - 7 * this.labelX.length)) {
+    const marks = this.log ? powers(x0, x1) : ticks(x0, x1, Math.max(3, Math.floor(width / 110)));
+    for (const x of marks.filter((t) => sx(t) < width - 24 - 7 * this.labelX.length)) {
       parts.push(svg("text", { class: "tick", x: sx(x), y: height - 8, "text-anchor": "middle" }, formatX(x)));
     }
     parts.push(svg("text", { class: "tick axis", x: width - RIGHT, y: height - 8, "text-anchor": "end" }, this.labelX));
@@ -83,7 +97,7 @@ export class LineChart extends Chart {
     const all = this.series.flatMap((s) => s.points);
     this.picture.setAttribute("data-points", all.length);
     if (all.length === 0) return this.picture.replaceChildren();
-    const xs = range(all.map((p) => p[0]));
+    const xs = range(all.map((p) => p[0]).filter((x) => !this.log || x > 0));
     const ys = range(all.flatMap((p) => [p[1] - (p[2] ?? 0), p[1] + (p[2] ?? 0)]));
     const low = this.low ?? ys[0];
     const high = this.high ?? ys[1] + 0.05 * (ys[1] - low || Math.abs(ys[1]) || 1);
@@ -94,7 +108,12 @@ export class LineChart extends Chart {
     }
   }
 
-  #line({ points, dots }, i) {
+  /** The figures of all lines, a row for each point. */
+  get rows() {
+    return this.series.flatMap(({ name, points }) => points.map(([x, y, margin]) => ({ series: name, x, y, ...(margin === undefined ? {} : { margin }) })));
+  }
+
+  #line({ points, dots, graded = [] }, i) {
     const thin = thinned(points, this.width);
     const at = ([x, y]) => `${this.sx(x).toFixed(1)},${this.sy(y).toFixed(1)}`;
     const drawn = [];
@@ -103,9 +122,11 @@ export class LineChart extends Chart {
       const lower = thin.map(([x, y, m]) => at([x, y - m])).reverse();
       drawn.push(svg("polygon", { class: `band band-${i}`, points: [...upper, ...lower].join(" ") }));
     }
-    drawn.push(svg("polyline", { class: `line line-${i}`, points: thin.map(at).join(" ") }));
+    const shown = this.log ? thin.filter(([x]) => x > 0) : thin;
+    drawn.push(svg("polyline", { class: `line line-${i}`, points: shown.map(at).join(" ") }));
     const marked = dots || thin.length === 1 ? thin : [];
-    return drawn.concat(marked.map(([x, y]) => svg("circle", { class: `dot dot-${i}`, cx: this.sx(x), cy: this.sy(y), r: 3 })));
+    const verdicts = graded.map(([x, y, grade]) => svg("circle", { class: `graded grade-${grade}`, cx: this.sx(x), cy: this.sy(y), r: 4 }, svg("title", {}, `move ${x + 1}: ${grade}`)));
+    return drawn.concat(marked.map(([x, y]) => svg("circle", { class: `dot dot-${i}`, cx: this.sx(x), cy: this.sy(y), r: 3 })), verdicts);
   }
 
   /** The figures nearest to the pointer. */
@@ -142,6 +163,10 @@ export class BarChart extends Chart {
     this.draw();
   }
 
+  get rows() {
+    return this.categories.flatMap((category, c) => this.series.map(({ name, values }) => ({ series: name, category, value: values[c] })));
+  }
+
   draw() {
     if (!this.categories?.length) return this.picture.replaceChildren();
     const most = this.high ?? Math.max(...this.series.flatMap((s) => s.values), 1e-9) * 1.05;
@@ -155,10 +180,19 @@ export class BarChart extends Chart {
         const w = bar / this.series.length;
         const top = sy(s.values[c]);
         const box = { x: sx(c + 0.5) - bar / 2 + i * w, y: top, width: Math.max(1, w - 1), height: Math.max(0, this.height - BOTTOM - top) };
-        this.picture.append(svg("rect", { class: `column column-${s.slot ?? i}`, rx: 2, ...box }, svg("title", {}, `${s.name}, ${name}: ${this.formatY(s.values[c])}`)));
+        const pick = this.onpick && (() => this.onpick(c, i));
+        this.picture.append(svg("rect", { class: `column column-${s.slot ?? i}${pick ? " pickable" : ""}`, rx: 2, onclick: pick, ...box }, svg("title", {}, `${s.name}, ${name}: ${this.formatY(s.values[c])}`)));
       });
     });
   }
+}
+
+/** Powers of ten, and between few of them 2 and 5 times these. */
+function powers(low, high) {
+  const all = [];
+  for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10) all.push(power, 2 * power, 5 * power);
+  const tens = all.filter((_, i) => i % 3 === 0);
+  return (tens.length > 4 ? tens : all).filter((x) => x >= low && x <= high);
 }
 
 function range(numbers) {
@@ -179,10 +213,11 @@ export function histogram(samples, bins) {
   const first = Math.floor(low / step) * step;
   const count = Math.floor((high - first) / step) + 1;
   const names = Array.from({ length: count }, (_, i) => short(first + i * step));
+  const binOf = (x) => Math.floor((x - first) / step);
   const shares = samples.map((list) => {
     const bin = new Array(count).fill(0);
-    for (const x of list) bin[Math.floor((x - first) / step)] += 1 / list.length;
+    for (const x of list) bin[binOf(x)] += 1 / list.length;
     return bin;
   });
-  return { names, shares };
+  return { names, shares, binOf };
 }

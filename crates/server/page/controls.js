@@ -28,13 +28,31 @@ export function field(label, control, kind = "") {
   return h("div", { class: `field ${kind}` }, h("label", { for: control.id }, label), control);
 }
 
-const remember = (key, value) => localStorage.setItem(`afterstate.${key}`, value);
-export const recall = (key) => localStorage.getItem(`afterstate.${key}`);
-export { remember };
-
 /** The models that the server has, for boards of a side. */
 export async function models() {
-  return (await get("/api/models")).models;
+  return (await get("/models")).models;
+}
+
+/** The model that an address asks for: never silently another one. */
+export function wanted(list, name) {
+  if (!name || list.some((model) => model.name === name)) return name;
+  throw Object.assign(new Error(`There is no model “${name}”`), { hint: "it may not have been saved yet, or its run was deleted" });
+}
+
+/** What a view shows when the model of its address is not there; a run that is being trained is waited for. */
+export function missingModel(root, error, name, retry) {
+  const note = h("p", { class: "note", role: "status" });
+  const link = (hash, text) => h("a", { class: "button", href: hash }, text);
+  root.append(panel(error.message, h("p", {}, `Perhaps ${error.hint}.`), note, h("div", { class: "actions start" }, link(location.hash.replace(/\/model\/[^/]*/, ""), "Use the usual model"), link("#train", "Train"))));
+  const look = async () => {
+    const run = (await get("/runs")).runs.find((one) => one.name === name);
+    if (!root.isConnected || !run) return;
+    if (run.has_model) return retry();
+    if (run.state !== "running") return;
+    note.textContent = "This run is being trained and has saved no model yet. It starts here as soon as there is one.";
+    setTimeout(() => look().catch(() => {}), 1000);
+  };
+  look().catch(() => {});
 }
 
 /** Whether a model says how probable moves are, and not what they are worth. */
@@ -54,8 +72,8 @@ function modelSelect(list, value, onchange) {
   return select;
 }
 
-/** Choices of a model and of a search that it can do, with what they start with where that exists; `exact` adds the solver's values. */
-export function playerSelects(list, { model, search, exact = false, onchange = () => {} }) {
+/** Choices of a model and of a search that it can do, with what they start with where that exists; `exact` adds the solver's values, `deepen` a search that goes on. */
+export function playerSelects(list, { model, search, exact = false, deepen = false, onchange = () => {} }) {
   const models = modelSelect(list, model, () => {
     offer(searches.value);
     onchange();
@@ -63,9 +81,10 @@ export function playerSelects(list, { model, search, exact = false, onchange = (
   const searches = h("select", { onchange, name: "search" });
   const offer = (value) => {
     const known = searchesOf(list.find(({ name }) => name === models.value));
-    const all = exact ? [...known, ["exact", "exact (solved)"]] : known;
+    const running = deepen && known === SEARCHES ? [["deepen", "deeper and deeper"]] : [];
+    const all = [...running, ...known, ...(exact ? [["exact", "exact (solved)"]] : [])];
     searches.replaceChildren(...all.map(([name, text]) => h("option", { value: name }, text)));
-    const usual = known === SEARCHES ? "3ply" : known[0][0];
+    const usual = deepen && known === SEARCHES ? "deepen" : known === SEARCHES ? "3ply" : known[0][0];
     searches.value = all.some(([name]) => name === value) ? value : usual;
   };
   offer(search);

@@ -42,6 +42,11 @@ const ICONS = {
   auto: "M12 4.5A7.5 7.5 0 0 1 19.5 12H22M12 19.5A7.5 7.5 0 0 1 4.5 12H2M12 8.5v4l2.5 1.5",
   help: "M9 9.2a3 3 0 1 1 4.2 2.7c-.9.5-1.2 1-1.2 2.1M12 17.6v.2",
   stop: "M7 7h10v10H7z",
+  settings: "M4 7h9M17 7h3M4 17h3M11 17h9M15 4.8v4.4M9 14.8v4.4",
+  rotate: "M19 12a7 7 0 1 1-2.3-5.2M19 4v4h-4",
+  flip: "M12 4v16M9 7 4 17h5zM15 7l5 10h-5z",
+  close: "M6 6l12 12M18 6 6 18",
+  trash: "M5 7h14M10 7V5h4v2M7 7l1 13h8l1-13",
   search: "M10.5 4.5a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM15 15l5 5",
 };
 
@@ -59,8 +64,8 @@ export function button(name, text, onclick, { key, kind = "", label } = {}) {
 
 const WHOLE = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
 
-/** 102345.6 as 102,346. */
-export const whole = (x) => WHOLE.format(x);
+/** 102345.6 as 102,346. There is no negative zero. */
+export const whole = (x) => WHOLE.format(Math.round(x) || 0);
 
 /** 1234567 as 1.23M. */
 export function short(x) {
@@ -69,11 +74,11 @@ export function short(x) {
   if (size >= 9.995e8) return scaled(1e9, "B");
   if (size >= 999500) return scaled(1e6, "M");
   if (size >= 10000) return scaled(1e3, "k");
-  return size >= 100 || Number.isInteger(x) ? whole(x) : String(Number(x.toPrecision(3)));
+  return size >= 100 || Number.isInteger(x) ? whole(x) : String(Number(x.toPrecision(3)) || 0);
 }
 
 /** 0.957 as 95.7%. */
-export const percent = (x) => `${Number((100 * x).toFixed(1))}%`;
+export const percent = (x) => `${Number((100 * x).toFixed(1)) || 0}%`;
 
 /** Seconds in the unit that suits them. */
 export function duration(seconds) {
@@ -83,8 +88,20 @@ export function duration(seconds) {
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
+/** Tells those who listen to the page. What comes within a moment is told together. */
+export function announce(text) {
+  const box = document.getElementById("announcer");
+  box.pending = box.pending ? `${box.pending}. ${text}` : text;
+  clearTimeout(box.timer);
+  box.timer = setTimeout(() => {
+    box.textContent = box.pending;
+    box.pending = "";
+  }, 120);
+}
+
 /** Says something at the bottom of the page for a few seconds. */
 export function toast(text, kind = "") {
+  announce(text);
   const box = document.getElementById("toasts");
   const item = h("div", { class: `toast ${kind}` }, text);
   box.append(item);
@@ -106,6 +123,3 @@ export function quietly(ms, f) {
     timer = setTimeout(() => f(...args), ms);
   };
 }
-
-/** Whether the person asked for less motion. */
-export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,16 +1,24 @@
-// Play: the game itself, with hints, and what each move lost against the best one.
+// Play: the game itself, with hints, and how much of the chance of the next large tile each move kept.
 
-import { advise, listen, post } from "./api.js";
+import { hash } from "./address.js";
+import { advise, listen, post, session } from "./api.js";
 import { Board, keyMove } from "./board.js";
-import { choice, field, figures, isPolicy, models, panel, playerSelects, recall, remember } from "./controls.js";
-import { button, h, short, whole } from "./dom.js";
-import { format, isOver, maxTile, parse, sideOf, slide } from "./rules.js";
-import { MoveValues, lossOf, nearness, quality } from "./values.js";
+import { choice, field, figures, isPolicy, missingModel, models, panel, playerSelects, wanted } from "./controls.js";
+import { announce, button, h, percent, short, toast, whole } from "./dom.js";
+import { PlayedGame, bestScore } from "./game.js";
+import { gamesPanel } from "./games.js";
+import { onward } from "./onward.js";
+import { face, format, parse, slide } from "./rules.js";
+import { set, setting } from "./settings.js";
+import { forget, games, recall, remember } from "./store.js";
+import { Stream } from "./tiles.js";
+import { MoveValues, lossOf } from "./values.js";
 
 export const title = "Play";
 export const shortcuts = [["↑ → ↓ ←", "move (or W A S D)"], ["U", "take a move back"], ["H", "hint"], ["P", "the model plays on"], ["N", "new game"]];
 
 const LETTERS = { w: "up", d: "right", s: "down", a: "left" };
+const AT_STAKE = 5; // moves that are given up without a question
 
 export function mount(root, params, app) {
   const view = new Play(root, params, app);
@@ -21,34 +29,67 @@ export function mount(root, params, app) {
 class Play {
   constructor(root, params, app) {
     Object.assign(this, { root, params, app });
-    this.frames = []; // {cells, stream, score, move?, loss?, worth?}
-    this.queue = Promise.resolve();
+    this.confirming = Promise.resolve();
     this.grading = Promise.resolve();
-    this.side = Number(params.side) === 3 ? 3 : 4;
+    this.board = null;
+    const cells = params.board ? parse(params.board) : null;
+    this.side = cells ? Math.sqrt(cells.length) : Number(params.side) === 3 ? 3 : 4;
   }
 
   async start() {
-    this.models = await models().catch(() => []);
+    const [list, known] = await Promise.all([models().catch(() => null), session().catch(() => null)]);
     if (this.gone) return;
+    this.models = list ?? [];
+    this.accuracyMoves = known?.accuracy_moves;
+    try {
+      // Without the server nobody knows which models there are, and the game goes on without one.
+      if (list) wanted(list, this.params.model);
+    } catch (error) {
+      return missingModel(this.root, error, this.params.model, () => this.start());
+    }
+    this.root.replaceChildren();
     this.build();
-    await this.newGame(this.params.game);
+    await this.begin();
+  }
+
+  /** The game that the address asks for; without one, the game in play. */
+  async begin() {
+    const { game, board, stream, score, open } = this.params;
+    const current = PlayedGame.current(this.side);
+    const number = game === undefined ? undefined : Number(game);
+    if (open) return this.take(PlayedGame.restore(games.find(open)) ?? current ?? new PlayedGame({ side: this.side }), current);
+    if (board) {
+      const cells = parse(board);
+      if (!cells) throw Object.assign(new Error(`“${board}” is not a board`), { hint: "16, 9 or 4 cells: 0 is empty, 1 is a 2, b is a 2048" });
+      const start = { cells, stream: stream && Stream.parse(stream), score: Number(score) || 0 };
+      const same = current?.start?.board === format(cells, "") && (!stream || current.start.stream === stream);
+      return this.take(same ? current : new PlayedGame({ start }), current);
+    }
+    if (number !== undefined && !(Number.isSafeInteger(number) && number >= 0)) throw Object.assign(new Error(`There is no game “${game}”`), { hint: "games have numbers from 0 on" });
+    if (current && (number === undefined || current.number === number)) return this.take(current);
+    this.take(new PlayedGame({ side: this.side, number }), current);
   }
 
   build() {
     this.board = new Board({ label: "Your board", onmove: (move) => this.move(move) });
     this.figures = figures({ score: "Score", best: "Your best", moves: "Moves", accuracy: "Accuracy" });
     this.values = new MoveValues({ onmove: (move) => this.move(move) });
-    this.strip = h("div", { class: "strip", role: "list", "aria-label": "Your moves, by what they lost" });
+    this.strip = h("div", { class: "strip", role: "list", "aria-label": "Your moves, by what they kept" });
     this.auto = button("auto", "Let the model play", () => this.autoPlay(), { key: "P" });
-    this.game = h("input", { type: "number", min: 0, max: 999999999, inputmode: "numeric", onchange: () => this.app.attempt(() => this.newGame(this.game.value)) });
-    const actions = h("div", { class: "actions" }, button("undo", "Undo", () => this.undo(), { key: "U" }), this.hintButton = button("hint", "Hint", () => this.hint(), { key: "H" }), button("fresh", "New game", () => this.app.attempt(() => this.newGame()), { key: "N" }));
-    this.keep = h("input", { type: "checkbox", checked: recall("values") === "on", onchange: () => this.keepHints() });
-    const sizes = choice("Board", [[4, "4×4"], [3, "3×3"]], this.side, (side) => this.resize(side));
-    const setup = h("div", { class: "setup" }, field("Game", this.game, "narrow"), sizes, button("link", "Share", () => this.app.share(), { label: "Copy a link to this game" }));
+    this.game = h("input", { type: "number", min: 0, max: 999999999, inputmode: "numeric", onchange: () => this.numbered() });
+    this.undoButton = button("undo", "Undo", () => this.undo(), { key: "U" });
+    this.hintButton = button("hint", "Hint", () => this.hint(true), { key: "H" });
+    const actions = h("div", { class: "actions" }, this.undoButton, this.hintButton, button("fresh", "New game", () => this.newGame(), { key: "N" }));
+    this.keep = h("input", { type: "checkbox", checked: setting("hints") === "on", onchange: () => this.keepHints() });
+    const sizes = choice("Board", [[4, "4×4"], [3, "3×3"]], this.side, (side) => (location.hash = hash("play", { side: side === 3 ? 3 : undefined })));
+    const setup = h("div", { class: "setup" }, field("Game", this.game, "narrow"), sizes, button("link", "Share", () => this.share(), { label: "Copy a link to this game" }), button("search", "Review", () => this.review(), { label: "Review this game" }));
     this.advice = h("div", {}, this.values.element, h("label", { class: "check" }, this.keep, "show the values all the time"), h("div", { class: "setup" }, this.playerFields()));
+    this.onward = onward("play", () => ({ cells: this.played.frame.cells, stream: this.played.frame.stream, score: this.played.frame.score, ...this.player }));
+    this.mark = h("p", { class: "note" });
+    this.history = gamesPanel({ onchange: () => this.showFigures() });
     this.root.append(
-      h("div", { class: "stage" }, this.figures.element, this.board.element, actions),
-      h("div", { class: "side" }, panel("Values of the moves", this.advice), panel("Your moves", this.strip, this.moveNote = h("p", { class: "note" })), panel("This game", setup)),
+      h("div", { class: "stage" }, this.figures.element, this.board.element, actions, this.onward.element),
+      h("div", { class: "side" }, panel("Values of the moves", this.advice), panel("Your moves", this.strip, this.moveNote = h("p", { class: "note" })), panel("This game", setup, this.mark), this.history.element),
     );
     this.playerChanged();
   }
@@ -56,7 +97,7 @@ class Play {
   playerFields() {
     const fitting = this.models.filter((model) => model.side === this.side);
     if (fitting.length === 0) return h("p", { class: "note" }, "There is no model for this board: ", h("a", { href: "#train/recipe/quick" }, "train one"), " to get hints and grades.");
-    const chosen = { model: this.params.model ?? recall("model"), search: recall("hints") ?? "2ply" };
+    const chosen = { model: this.params.model ?? recall("model"), search: this.params.search ?? recall("hints") ?? "2ply" };
     Object.assign(this, playerSelects(fitting, { ...chosen, onchange: () => this.playerChanged() }));
     return [field("Model", this.model), field("Search", this.search), this.auto];
   }
@@ -67,178 +108,266 @@ class Play {
 
   /** A policy does not say what a move loses. */
   get canGrade() {
-    return this.model && !isPolicy(this.models.find(({ name }) => name === this.model.value));
+    return Boolean(this.model) && !isPolicy(this.models.find(({ name }) => name === this.model.value));
   }
 
   playerChanged() {
     this.hintButton.disabled = this.auto.disabled = !this.player;
-    if (this.player) remember("hints", this.search.value);
+    if (this.player) {
+      remember("hints", this.search.value);
+      remember("model", this.model.value);
+    }
     this.values.clear(this.player ? "H shows what each move is worth" : "");
-    if (!this.frames.length) return;
+    if (!this.played) return;
+    this.address();
     this.drawStrip();
     if (this.keep.checked) this.hint();
   }
 
-  resize(side) {
-    location.hash = side === 3 ? "#play/side/3" : "#play";
+  /** The address: the game, and who gives the hints. */
+  address() {
+    const { number, start } = this.played;
+    const what = start ? { board: start.board, stream: start.stream, score: start.score || undefined } : { side: this.side === 4 ? undefined : this.side, game: number };
+    this.app.remember("play", { ...what, ...this.player });
   }
 
-  async newGame(game) {
+  async newGame() {
+    if (!(await this.mayLeave())) return;
+    this.take(new PlayedGame({ side: this.side }), this.played);
+    this.board.element.focus();
+  }
+
+  async numbered() {
+    const number = Number(this.game.value);
+    if (!Number.isSafeInteger(number) || number < 0 || this.game.value === "") {
+      this.game.value = this.played.number ?? "";
+      return toast("Games have numbers from 0 on", "error");
+    }
+    if (await this.mayLeave()) this.take(new PlayedGame({ side: this.side, number }), this.played);
+    else this.game.value = this.played.number ?? "";
+    this.board.element.focus();
+  }
+
+  async mayLeave() {
+    if (this.played.over || this.played.count < AT_STAKE || setting("confirm") === "off") return true;
+    const question = `Give up this game of ${whole(this.played.frame.score)} points? Undo brings it back.`;
+    return this.app.ask(question, "New game");
+  }
+
+  /** Goes on with a game; `before` is the one that Undo can bring back. */
+  take(game, before) {
     this.stopAuto();
-    const fresh = await post("/api/game", { side: this.side, game: game === undefined || game === "" ? undefined : Number(game) });
-    if (this.gone) return;
-    this.record = { seed: fresh.seed, game: fresh.game };
-    this.frames = [{ cells: parse(fresh.board), stream: fresh.stream, score: 0 }];
-    this.game.value = fresh.game;
-    this.celebrated = 9; // tiles up to 512 pass without a word
-    this.app.remember("play", { side: this.side === 4 ? undefined : this.side, game: fresh.game });
+    this.played = game;
+    if (before && before !== game) {
+      before.keep();
+      remember(`before.${this.side}`, before.id);
+    }
+    this.game.value = game.number ?? "";
+    this.celebrated = Math.max(9, ...game.frame.cells); // tiles up to 512 pass without a word
+    game.save();
+    this.address();
+    this.history.draw();
     this.show();
   }
 
-  get frame() {
-    return this.frames[this.frames.length - 1];
-  }
-
   show(move) {
-    const { cells, score } = this.frame;
+    const { cells } = this.played.frame;
     this.board.show(cells, move);
     this.board.message();
     this.board.advise(null);
-    const best = Math.max(score, Number(recall(`best.${this.side}`) ?? 0));
-    remember(`best.${this.side}`, best);
-    this.figures.score.set(whole(score));
-    this.figures.best.set(whole(best));
-    this.figures.moves.set(whole(this.frames.length - 1));
+    this.showFigures();
     this.drawStrip();
+    this.onward.update();
     this.values.clear(this.player ? "H shows what each move is worth" : "");
-    if (isOver(cells)) return this.over();
+    if (this.played.over) return this.over();
     if (this.keep.checked && !this.close) this.hint();
   }
 
-  /** Moves are made one after another, however fast the keys come. */
-  move(move) {
-    this.stopAuto();
-    this.queue = this.queue.then(() => this.app.attempt(() => this.makeMove(move)));
+  showFigures() {
+    const { frame, count, counts } = this.played;
+    this.figures.score.set(whole(frame.score));
+    this.figures.best.set(whole(Math.max(bestScore(this.side), counts ? frame.score : 0)));
+    this.figures.moves.set(whole(count));
+    this.undoButton.disabled = count === 0 && !recall(`before.${this.side}`);
+    const { undone, helped, start } = this.played;
+    const why = [undone && "moves were taken back", helped && "the model played some of it", start && "it began from a position"].filter(Boolean);
+    this.mark.textContent = why.length ? `This game does not count for your best score: ${why.join(", ")}.` : "";
   }
 
-  async makeMove(move) {
-    const before = this.frame;
-    if (!slide(before.cells, move).legal) return this.board.refuse(move);
-    const answer = await post("/api/move", { board: format(before.cells), move, stream: before.stream });
-    if (this.gone || !answer.legal || this.frame !== before) return;
-    this.push(answer, move);
+  /** A move is made at once; the server confirms it. */
+  move(move) {
+    if (!this.played || this.gone) return;
+    this.stopAuto();
+    const before = this.played.frame;
+    if (!this.played.move(move)) return this.board.refuse(move);
+    this.moved(move);
+    this.confirm(before, move);
     this.grade(before);
   }
 
-  push({ board, stream, reward }, move) {
-    this.frame.move = move;
-    this.frames.push({ cells: parse(board), stream, score: this.frame.score + reward });
+  moved(move) {
+    this.played.save();
     this.show(move);
     this.celebrate();
+    this.tell(move);
   }
 
-  // How much the move lost: asked after it was made, one move at a time, so that no move waits for it.
+  /** Says what the move did, to those who listen. */
+  tell(move) {
+    const { frames, side } = this.played;
+    const [before, now] = frames.slice(-2);
+    const after = slide(before.cells, move).cells;
+    const cell = now.cells.findIndex((tile, i) => tile !== after[i]);
+    const gained = now.score - before.score;
+    announce([`${move}${gained ? `, ${gained} points` : ""}`, `new ${face(now.cells[cell])} in row ${Math.floor(cell / side) + 1}, column ${(cell % side) + 1}`, `score ${now.score}`].join("; "));
+  }
+
+  // The page draws the same tiles as the server; if ever it does not, the server is right.
+  confirm(before, move) {
+    const { played } = this;
+    const next = played.frame;
+    this.confirming = this.confirming.then(async () => {
+      if (this.gone || !played.frames.includes(next)) return;
+      const answer = await post("/move", { board: format(before.cells), move, stream: String(before.stream) }).catch(() => null);
+      if (!answer || answer.board === format(next.cells) || this.gone || !played.frames.includes(next)) return;
+      played.frames.length = played.frames.indexOf(next);
+      played.frames.push({ cells: parse(answer.board), stream: Stream.parse(answer.stream), score: before.score + answer.reward });
+      toast("The server has another tile for this move: its board is shown now", "error");
+      this.show();
+    });
+  }
+
+  // How good the move was: asked after it was made, one move at a time, so that no move waits for it.
   grade(frame) {
     if (this.canGrade) this.grading = this.grading.then(() => this.gradeNow(frame));
   }
 
   async gradeNow(frame) {
-    if (this.gone || !this.frames.includes(frame)) return;
-    const advice = await advise({ board: format(frame.cells), ...this.player }).catch(() => null);
-    if (!advice || advice.probabilities || this.gone || !this.frames.includes(frame)) return;
-    frame.loss = lossOf(advice, frame.move);
-    frame.worth = advice.values[advice.best];
-    frame.choice = Object.values(advice.values).filter((value) => value !== null).length > 1;
+    if (this.gone || !this.played.frames.includes(frame) || !frame.move) return;
+    const advice = await advise({ board: format(frame.cells), ...this.player, played: frame.move }).catch(() => null);
+    if (!advice?.best || advice.probabilities || this.gone || !this.played.frames.includes(frame)) return;
+    Object.assign(frame, { loss: lossOf(advice, frame.move), kept: advice.judged?.kept, grade: advice.judged?.grade, better: advice.best, chance: advice.chance });
     this.drawStrip();
+    this.played.save();
   }
 
   drawStrip() {
-    const graded = this.frames.filter((frame) => frame.loss !== undefined && frame.loss !== null);
-    const cell = (frame) => {
-      const near = nearness(frame.loss, frame.worth);
-      const text = frame.loss === 0 ? `${frame.move}: best` : `${frame.move}: lost ${short(frame.loss)}`;
-      return h("span", { class: "grade", role: "listitem", title: text, "aria-label": text, vars: { "--near": near.toFixed(3), "--height": `${30 + 70 * (1 - near)}%` } });
+    const { frames } = this.played ?? { frames: [] };
+    const graded = frames.filter((frame) => frame.kept !== undefined && frame.kept !== null);
+    const cell = ({ kept, grade, move }) => {
+      const text = `${move}: ${grade}${kept < 1 ? `, kept ${percent(kept)} of the chance` : ""}`;
+      return h("span", { class: `grade grade-${grade}`, role: "listitem", title: text, "aria-label": text, vars: { "--height": `${30 + 70 * Math.min(1, 4 * (1 - kept))}%` } });
     };
     this.strip.replaceChildren(...graded.slice(-60).map(cell));
-    const chosen = graded.filter((frame) => frame.choice);
-    const accuracy = chosen.reduce((sum, frame) => sum + quality(frame.loss, frame.worth), 0) / chosen.length;
-    this.figures.accuracy.set(chosen.length ? `${(100 * accuracy).toFixed(0)}%` : "–");
-    const last = graded[graded.length - 1];
-    const promise = this.canGrade === false ? "This model says how probable moves are, not what they lose: it grades none." : "Each move is graded from green to red by what it lost against the best one.";
-    this.moveNote.textContent = !last ? promise : last.loss === 0 ? "The last move was the best one." : `The last move lost ${short(last.loss)} points of what was to be expected.`;
+    const mean = Math.exp(graded.reduce((sum, { kept }) => sum + Math.log(Math.max(kept, 1e-3)), 0) / graded.length);
+    const accuracy = graded.length && this.accuracyMoves ? 100 * mean ** this.accuracyMoves : null;
+    if (this.played) this.played.accuracy = accuracy;
+    this.figures.accuracy.set(accuracy === null ? "–" : `${accuracy.toFixed(0)}%`);
+    this.moveNote.textContent = this.lastNote(graded[graded.length - 1]);
   }
 
-  hint() {
-    if (!this.player) return;
-    const frame = this.frame;
+  lastNote(last) {
+    if (!this.model) return "";
+    if (!this.canGrade) return "This model says how probable moves are, not what they lose: it grades none.";
+    if (this.side !== 4) return "Moves are graded on 4×4.";
+    if (!last) return "Each move is graded by how much of your chance of the next large tile it kept.";
+    if (last.grade === "best" || !last.chance) return last.grade === "best" ? "The last move was the best one." : `The last move was graded: ${last.grade}.`;
+    const { tile, moves } = last.chance;
+    return `The last move, ${last.grade}: chance of a ${whole(tile)} ${percent(moves[last.move])}, with ${last.better} ${percent(moves[last.better])}; ${short(last.loss)} expected points less.`;
+  }
+
+  hint(asked = false) {
+    if (!this.player || !this.played) return;
+    const { frame } = this.played;
     return this.app.attempt(async () => {
       const advice = await advise({ board: format(frame.cells), ...this.player });
-      if (this.gone || this.frame !== frame || !advice.best) return;
+      if (this.gone || this.played.frame !== frame || !advice.best) return;
       this.values.show(advice);
       this.board.advise(advice.values, advice.best);
+      if (asked) announce(`The best move is ${advice.best}`);
     });
   }
 
   keepHints() {
-    remember("values", this.keep.checked ? "on" : "off");
+    set("hints", this.keep.checked ? "on" : "off");
     if (this.keep.checked) this.hint();
   }
 
-  /** Takes a move back, once those before it have been made. */
+  /** Takes a move back; before the first one, the game before this one comes back. */
   undo() {
+    if (!this.played) return;
     this.stopAuto();
-    this.queue = this.queue.then(() => this.takeBack());
-  }
-
-  takeBack() {
-    if (this.gone || this.frames.length < 2) return;
-    this.frames.pop();
-    delete this.frame.loss;
-    this.show();
+    if (this.played.undo()) {
+      this.played.save();
+      this.show();
+      announce(`Move taken back; score ${this.played.frame.score}`);
+      return;
+    }
+    const before = PlayedGame.restore(games.find(recall(`before.${this.side}`)));
+    if (!before) return;
+    forget(`before.${this.side}`);
+    this.take(before);
+    toast("Back in the game before");
   }
 
   autoPlay() {
     if (this.close) return this.stopAuto();
-    if (!this.player || isOver(this.frame.cells)) return;
+    if (!this.player || this.played.over) return;
     this.auto.classList.add("active");
-    const { cells, stream } = this.frame;
-    this.close = listen("/api/watch", { ...this.player, board: format(cells), stream, delay: 160 }, {
+    const { cells, stream } = this.played.frame;
+    this.close = listen("/watch", { ...this.player, board: format(cells), stream: String(stream), delay: 160 }, {
       move: (event) => {
-        this.push({ board: event.next, stream: event.stream, reward: event.reward }, event.move);
+        this.played.helped++;
+        this.played.move(event.move);
+        this.moved(event.move);
         this.values.show(event);
       },
       end: (_, close) => {
         close();
         this.stopAuto();
       },
-    }, () => this.stopAuto());
+    }, (error) => {
+      this.stopAuto();
+      this.app.attempt(() => Promise.reject(error));
+    });
   }
 
   stopAuto() {
     this.close?.();
     this.close = null;
-    this.auto.classList.remove("active");
+    this.auto?.classList.remove("active");
   }
 
   over() {
     this.stopAuto();
-    const { score, cells } = this.frame;
+    this.played.keep();
+    this.history.draw();
+    const { frame } = this.played;
+    const text = `${whole(frame.score)} points, best tile ${whole(face(Math.max(...frame.cells)))}`;
+    announce(`Game over: ${text}`);
     this.board.message(
       h("strong", {}, "Game over"),
-      h("span", {}, `${whole(score)} points, best tile ${whole(maxTile(cells))}`),
-      h("div", { class: "actions" }, button("undo", "Undo", () => this.undo()), this.player && button("search", "Review", () => this.review()), button("fresh", "New game", () => this.app.attempt(() => this.newGame()), { kind: "primary" })),
+      h("span", {}, text),
+      h("div", { class: "actions" }, button("undo", "Undo", () => this.undo()), this.player && button("search", "Review", () => this.review()), button("fresh", "New game", () => this.newGame(), { kind: "primary" })),
+      button("close", "See the board", () => this.board.message(), { kind: "small" }),
     );
   }
 
-  /** Takes the game to the review as a record. */
+  /** Takes the game to the review, finished or not. */
   review() {
-    const letters = this.frames.flatMap((frame) => (frame.move ? [frame.move[0]] : [])).join("");
-    sessionStorage.setItem("afterstate.review", `afterstate game ${this.record.seed} ${this.record.game} ${sideOf(this.frame.cells)}\n${letters}\n`);
-    location.hash = "#review";
+    if (!this.played.count) return toast("There is no move to review yet");
+    this.played.keep();
+    location.hash = hash("review", { game: this.played.id, model: this.canGrade ? this.model.value : undefined });
+  }
+
+  /** A link to the game's beginning: the same number gives the same tiles. */
+  share() {
+    const { number, start } = this.played;
+    this.app.share(start ? hash("play", start) : hash("play", { side: this.side === 4 ? undefined : this.side, game: number }));
   }
 
   celebrate() {
-    const top = Math.max(...this.frame.cells);
+    const top = Math.max(...this.played.frame.cells);
     if (top <= this.celebrated) return;
     this.celebrated = top;
     this.board.celebrate(top);
@@ -250,15 +379,16 @@ class Play {
     const move = keyMove(event) ?? LETTERS[name];
     if (move) this.move(move);
     else if (name === "u" || name === "backspace") this.undo();
-    else if (name === "h") this.hint();
+    else if (name === "h") this.hint(true);
     else if (name === "p") this.autoPlay();
-    else if (name === "n") this.app.attempt(() => this.newGame());
+    else if (name === "n") this.newGame();
     else return false;
     return true;
   }
 
   unmount() {
     this.gone = true;
-    if (this.board) this.stopAuto();
+    this.stopAuto();
+    this.played?.keep();
   }
 }

@@ -1,15 +1,20 @@
-// Results: evaluations side by side, and new ones.
+// Results: evaluations side by side, new ones, and two models against each other.
 
-import { get, listen, session } from "./api.js";
+import { hash } from "./address.js";
+import { advise, get, listen, listenTo, session } from "./api.js";
 import { BarChart, histogram } from "./chart.js";
+import { miniature } from "./board.js";
 import { field, models, panel, playerSelects } from "./controls.js";
-import { button, h, percent, whole } from "./dom.js";
+import { button, h, icon, percent, short, whole } from "./dom.js";
+import { command, downloads } from "./export.js";
+import { format, parse } from "./rules.js";
 
 export const title = "Results";
 export const shortcuts = [];
 
 const TILES = ["1024", "2048", "4096", "8192", "16384", "32768", "65536"];
 const MOST = 4; // compared at once
+const SAMPLED = 300; // positions where two models are asked
 
 export function mount(root, params, app) {
   const view = new Results(root, app);
@@ -24,29 +29,52 @@ class Results {
   }
 
   async start() {
-    const [{ evaluations }, list, known] = await Promise.all([get("/api/evaluations"), models(), session()]);
+    const [{ evaluations }, list, known] = await Promise.all([get("/evaluations"), models(), session()]);
     if (this.gone) return;
     this.evaluations = evaluations.sort((a, b) => b.score.mean - a.score.mean);
     this.models = list;
-    this.token = known.token;
+    this.known = known;
     this.table = h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "Evaluations" });
-    this.scores = new BarChart({ title: "Scores: share of games", height: 230, y: percent });
-    this.tiles = new BarChart({ title: "Share of games that reach a tile", height: 230, y: percent, high: 1 });
-    this.charts = h("div", { class: "pair" }, panel("", this.scores.element), panel("", this.tiles.element));
-    this.root.append(panel("Evaluations", this.table), this.charts, this.form());
+    this.scores = new BarChart({ title: "Scores: share of games", height: 230, y: percent }).saveable("scores");
+    this.scores.onpick = (bin, series) => this.pick(bin, series);
+    this.tiles = new BarChart({ title: "Share of games that reach a tile", height: 230, y: percent, high: 1 }).saveable("tiles");
+    this.steps = new BarChart({ title: "Survival by step: of the games with a tile, the share that reach the next", height: 230, y: percent, high: 1 }).saveable("steps");
+    this.gameList = h("div", { class: "found" });
+    this.charts = h("div", { class: "pair" }, panel("", this.scores.element, h("p", { class: "note" }, "A click on a bar lists its games."), this.gameList), panel("", this.tiles.element), panel("", this.steps.element));
+    const save = downloads("evaluations", { csv: () => this.evaluations.map(flat), json: () => this.evaluations });
+    this.root.append(panel("Evaluations", this.table, save), this.charts, this.form(), this.disagreements());
     for (const evaluation of this.evaluations.slice(0, 2)) this.chosen.add(evaluation);
     this.draw();
   }
 
   form() {
     if (!this.models.length) return panel("Evaluate a model", h("p", {}, "There is no model yet. ", h("a", { href: "#train/recipe/quick" }, "Train one"), "."));
-    Object.assign(this, playerSelects(this.models, { search: "1ply" }));
-    this.games = h("input", { type: "number", min: 1, value: 100, inputmode: "numeric", name: "games" });
-    this.seed = h("input", { type: "number", min: 0, value: 1, inputmode: "numeric", name: "seed" });
-    this.go = button("play", "Evaluate", () => this.evaluate(), { kind: "primary" });
-    this.go.disabled = !this.token;
-    this.note = h("p", { class: "note", "aria-live": "polite" }, "The games of a seed are numbered: every model plays the same ones.");
-    return panel("Evaluate a model", h("div", { class: "setup" }, field("Model", this.model), field("Search", this.search), field("Games", this.games, "narrow"), field("Seed", this.seed, "narrow"), this.go), this.note);
+    Object.assign(this, playerSelects(this.models, { search: "1ply", onchange: () => this.told() }));
+    this.rival = playerSelects(this.models, { search: "1ply", onchange: () => this.told() });
+    this.both = h("input", { type: "checkbox", onchange: () => this.told() });
+    this.games = h("input", { type: "number", min: 1, max: this.known.limits.max_games, value: 100, inputmode: "numeric", name: "games", oninput: () => this.told() });
+    this.seed = h("input", { type: "number", min: 0, value: 1, inputmode: "numeric", name: "seed", oninput: () => this.told() });
+    this.go = button("play", "Evaluate", () => this.app.attempt(() => this.evaluate()), { kind: "primary" });
+    this.cancel = button("stop", "Cancel", () => this.stopped(), { kind: "warn" });
+    this.cancel.hidden = true;
+    this.go.disabled = !this.known.trusted;
+    this.note = h("p", { class: "note", role: "status" }, this.known.trusted ? "The games of a seed are numbered: every model plays the same ones." : "To evaluate models here, open the address that `afterstate serve` has printed in the terminal.");
+    this.difference = h("p", { class: "verdict" });
+    this.against = h("div", { class: "setup", hidden: true }, field("Against", this.rival.model), field("Its search", this.rival.search));
+    this.command = command("");
+    const parts = panel("Evaluate a model", h("div", { class: "setup" }, field("Model", this.model), field("Search", this.search), field("Games", this.games, "narrow"), field("Seed", this.seed, "narrow"), this.go, this.cancel),
+      h("label", { class: "check" }, this.both, "compare with another model in the same games"), this.against, this.note, this.difference, this.command.element);
+    this.told();
+    return parts;
+  }
+
+  /** The command that does the same. */
+  told() {
+    this.against.hidden = !this.both.checked;
+    const rest = `--games ${this.games.value} --seed ${this.seed.value}`;
+    this.command.set(this.both.checked
+      ? `afterstate eval --compare ${this.model.value} ${this.rival.model.value} --search ${this.search.value} --search ${this.rival.search.value} ${rest}`
+      : `afterstate eval ${this.model.value} --search ${this.search.value} ${rest}`);
   }
 
   draw() {
@@ -56,7 +84,7 @@ class Results {
       return this.table.replaceChildren(h("p", { class: "note" }, "Nothing has been evaluated yet. Runs evaluate themselves as they learn; or let a model play below."));
     }
     const columns = TILES.filter((tile) => evaluations.some((e) => (e.tiles[tile] ?? 0) > 0));
-    const head = h("tr", {}, ["", "Model", "Search", "Mean score", "Games", "Median", "Largest", ...columns].map((name) => h("th", { scope: "col" }, name)));
+    const head = h("tr", {}, ["Shown", "Model", "Search", "Mean score", "Games", "Median", "Largest", ...columns].map((name) => h("th", { scope: "col" }, name)));
     this.table.replaceChildren(h("table", {}, h("thead", {}, head), h("tbody", {}, evaluations.map((e) => this.row(e, columns)))));
     this.drawCharts();
   }
@@ -83,17 +111,33 @@ class Results {
     this.charts.hidden = chosen.length === 0;
     const withScores = chosen.filter((e) => e.scores?.length);
     this.scores.element.parentElement.hidden = withScores.length === 0;
+    this.withScores = withScores;
+    this.gameList.replaceChildren();
     if (withScores.length) {
-      const { names, shares } = histogram(withScores.map((e) => e.scores), 24);
-      this.scores.set(names, withScores.map((e, i) => ({ name: nameOf(e), values: shares[i], slot: chosen.indexOf(e) })));
+      this.bins = histogram(withScores.map((e) => e.scores), 24);
+      this.scores.set(this.bins.names, withScores.map((e, i) => ({ name: nameOf(e), values: this.bins.shares[i], slot: chosen.indexOf(e) })));
     }
     const tiles = TILES.filter((tile) => chosen.some((e) => shareOf(e, tile) > 0));
     this.tiles.set(tiles, chosen.map((e) => ({ name: nameOf(e), values: tiles.map((tile) => shareOf(e, tile)) })));
+    const survival = (e, i) => (shareOf(e, tiles[i]) > 0 ? shareOf(e, tiles[i + 1]) / shareOf(e, tiles[i]) : 0);
+    this.steps.set(tiles.slice(1).map((tile, i) => `${short(Number(tiles[i]))} → ${short(Number(tile))}`), chosen.map((e) => ({ name: nameOf(e), values: tiles.slice(1).map((_, i) => survival(e, i)) })));
+  }
+
+  /** The games of a bar, to be watched: they are numbered. */
+  pick(bin, series) {
+    const e = this.withScores[series];
+    const games = e.scores.flatMap((score, number) => (this.bins.binOf(score) === bin ? [[number, score]] : []));
+    const link = ([number, score]) => h("a", { class: "button small", href: hash("watch", { game: number, model: this.models.some(({ name }) => name === e.model) ? e.model : undefined, search: e.search.split("+")[0], ...(e.seed === 1 ? {} : { seed: e.seed }) }) }, `game ${whole(number)}: ${whole(score)}`);
+    this.gameList.replaceChildren(h("h3", {}, `${nameOf(e)}: ${games.length} games`), h("div", { class: "actions start" }, games.slice(0, 40).map(link)));
   }
 
   evaluate() {
+    const [games, seed, most] = [Number(this.games.value), Number(this.seed.value), this.known.limits.max_games];
+    if (!Number.isInteger(games) || games < 1 || games > most) throw new Error(`Choose from 1 to ${whole(most)} games`);
+    if (!Number.isSafeInteger(seed) || seed < 0) throw new Error("A seed is a whole number from 0 on");
     this.close?.();
-    this.go.disabled = true;
+    this.running(true);
+    this.difference.textContent = "";
     let shown = null;
     const show = (result) => {
       this.evaluations = [result, ...this.evaluations.filter((e) => e !== shown)];
@@ -101,29 +145,101 @@ class Results {
       shown = result;
       this.draw();
     };
-    const done = (text) => {
-      this.go.disabled = false;
-      this.note.textContent = text;
-    };
-    const question = { model: this.model.value, search: this.search.value, games: this.games.value, seed: this.seed.value, token: this.token };
-    this.close = listen("/api/evaluate", question, {
+    const against = this.both.checked ? { model: this.rival.model.value, search: this.rival.search.value } : undefined;
+    let turn = 0;
+    this.close = listenTo("/evaluate", { model: this.model.value, search: this.search.value, games, seed, against }, {
       progress: (part) => {
-        this.note.textContent = `${whole(part.games)} of ${whole(Number(this.games.value))} games`;
+        if (part.turn !== turn) [turn, shown] = [part.turn, null];
+        this.note.textContent = `${nameOf(part)}: ${whole(part.games)} of ${whole(games)} games`;
         if (part.games > 0) show(part);
       },
       result: (result, close) => {
         close();
+        if (result.against) {
+          this.chosen = new Set([...this.chosen].filter((e) => e.games === e.scores?.length && e.turn === undefined));
+          this.evaluations = this.evaluations.filter((e) => e.turn === undefined);
+          shown = null;
+          show(result.against);
+          shown = null;
+        }
         show(result);
+        this.running(false);
         const found = `${nameOf(result)}: ${whole(result.score.mean)} ± ${whole(result.score.ci95 ?? 0)} in ${whole(result.games)} games.`;
-        done(result.warning ? `${found} But ${result.warning}.` : found);
+        this.note.textContent = result.warning ? `${found} But ${result.warning}.` : found;
+        if (result.difference) this.drawDifference(result);
       },
-    }, (error) => done([error.message, error.hint].filter(Boolean).join(": ")));
+    }, (error) => {
+      this.running(false);
+      this.note.textContent = [error.message, error.hint].filter(Boolean).join(": ");
+    });
+  }
+
+  drawDifference({ difference, against, ...result }) {
+    const { mean, ci95, better } = difference;
+    const sign = mean > 0 ? "more" : "less";
+    const sure = ci95 !== null && Math.abs(mean) > ci95 ? "the difference is beyond chance (95%)" : "so many games do not tell them apart";
+    this.difference.textContent = `In the same games ${nameOf(result)} makes ${whole(Math.abs(mean))} ± ${whole(ci95 ?? 0)} points ${sign} than ${nameOf(against)}; it has the higher score in ${percent(better)} of them: ${sure}.`;
+  }
+
+  running(is) {
+    this.go.disabled = is;
+    this.cancel.hidden = !is;
+  }
+
+  stopped() {
+    this.close?.();
+    this.running(false);
+    this.evaluations = this.evaluations.filter((e) => e.turn === undefined);
+    this.chosen = new Set([...this.chosen].filter((e) => e.turn === undefined));
+    this.draw();
+    this.note.textContent = "Cancelled; nothing was kept of it.";
+  }
+
+  /** Positions where two models would move differently. */
+  disagreements() {
+    const square = this.models.filter((model) => model.side === 4);
+    if (square.length < 1) return "";
+    const [first, second] = [playerSelects(square, { search: "1ply" }), playerSelects(square, { search: "3ply" })];
+    const note = h("p", { class: "note", role: "status" }, `The first model plays a game; both are asked about ${SAMPLED} of its positions.`);
+    const list = h("div", { class: "continuation" });
+    let found = [];
+    const run = button("search", "Find them", () => this.app.attempt(async () => {
+      run.disabled = true;
+      try {
+        note.textContent = "The first model plays…";
+        found = await this.disagree({ model: first.model.value, search: first.search.value }, { model: second.model.value, search: second.search.value });
+        note.textContent = `They differ in ${whole(found.length)} of ${whole(found.asked)} positions${found.length ? "; those that cost most by the second one come first" : ""}.`;
+        list.replaceChildren(...found.slice(0, 24).map(({ board, a, b, loss }) => h("a", { class: "continuation-step", href: hash("analyse", { from: "results", board: format(parse(board), ""), model: second.model.value }) }, h("span", { class: "continuation-move" }, icon(a), "or", icon(b), short(loss)), miniature(parse(board)))));
+      } finally {
+        run.disabled = false;
+      }
+    }));
+    return panel("Where two models disagree", h("div", { class: "setup" }, field("First", first.model), field("Its search", first.search), field("Second", second.model), field("Its search", second.search), run), note, list, downloads("disagreements", { csv: () => found, json: () => found }));
+  }
+
+  async disagree(first, second) {
+    const boards = await new Promise((resolve, reject) => {
+      const all = [];
+      const take = (moves) => all.push(...moves.map(({ board }) => board));
+      this.close = listen("/watch", { model: first.model, search: "1ply", game: 1, moves: 20000 }, { move: (one) => take([one]), moves: take, end: (_, close) => (close(), resolve(all)) }, reject);
+    });
+    const step = Math.max(1, Math.floor(boards.length / SAMPLED));
+    const sample = boards.filter((_, i) => i % step === 0).slice(0, SAMPLED);
+    const ask = async (player) => (await advise({ boards: sample, ...player })).advice;
+    const [a, b] = [await ask(first), await ask(second)];
+    const differing = sample.flatMap((board, i) => (a[i].best === b[i].best ? [] : [{ board, a: a[i].best, b: b[i].best, loss: b[i].values[b[i].best] - (b[i].values[a[i].best] ?? 0) }]));
+    return Object.assign(differing.sort((x, y) => y.loss - x.loss), { asked: sample.length });
   }
 
   unmount() {
     this.gone = true;
     this.close?.();
   }
+}
+
+/** An evaluation as a row of a table. */
+function flat({ model, search, games, seed, score, tiles, seconds }) {
+  return { model, search, games, seed, mean: score.mean, ci95: score.ci95, median: score.median, min: score.min, max: score.max, ...Object.fromEntries(Object.entries(tiles).map(([tile, share]) => [`tile_${tile}`, share])), seconds };
 }
 
 // Results leave out small tiles that every game reached, and large ones that none did.

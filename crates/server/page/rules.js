@@ -17,14 +17,35 @@ export function format(cells, between = "/") {
   return Array.from({ length: side }, (_, row) => text.slice(row * side, (row + 1) * side)).join(between);
 }
 
-/** A board from its text, as exponents (`0123/…`) or as face values (`2 4 0 …`); null when it is neither. */
+/**
+ * A board from its text, as exponents (`0123/…`) or as face values (`2 4 0 …`); null when it is neither. As on the server,
+ * the number of words tells them apart: one word a cell is face values, whole rows are exponents.
+ */
 export function parse(text) {
-  const compact = text.trim().toLowerCase().replace(/[\s/|]+/g, "");
-  if (/^[0-9a-h]+$/.test(compact) && [4, 9, 16].includes(compact.length)) return [...compact].map((c) => DIGITS.indexOf(c));
-  const numbers = text.replace(/[.·_-]/g, "0").match(/\d+/g)?.map(Number) ?? [];
-  if (![4, 9, 16].includes(numbers.length)) return null;
-  const exponents = numbers.map((n) => (n === 0 ? 0 : Math.log2(n)));
-  return exponents.every((x) => Number.isInteger(x) && x <= 17) && !numbers.includes(1) ? exponents : null;
+  const words = text.trim().toLowerCase().replace(/[.·_]/g, "0").split(/[\s/|,;]+/).filter(Boolean);
+  const compact = words.join("");
+  const side = words.length === 1 ? Math.sqrt(compact.length) : words.length;
+  const areRows = [2, 3, 4].includes(side) && words.every((word) => words.length === 1 || word.length === side) && /^[0-9a-h]+$/.test(compact);
+  const isSmallest = words.length === 4 && !areRows; // the four face values of 2×2
+  if (areRows) return possible([...compact].map((c) => DIGITS.indexOf(c)));
+  if (!isSmallest && ![9, 16].includes(words.length)) return null;
+  const exponents = words.map((word) => (/^\d+$/.test(word) ? (Number(word) === 0 ? 0 : Math.log2(Number(word))) : NaN));
+  return exponents.every((x) => Number.isInteger(x) && x <= 17) && !words.includes("1") ? possible(exponents) : null;
+}
+
+/** A board whose tiles a game can reach together, or null. */
+const possible = (cells) => (cells.reduce((sum, tile) => sum + face(tile), 0) <= 2 ** 18 - 4 ? cells : null);
+
+/** A board turned by a quarter, clockwise. */
+export function rotated(cells) {
+  const side = sideOf(cells);
+  return cells.map((_, i) => cells[(side - 1 - (i % side)) * side + Math.floor(i / side)]);
+}
+
+/** A board with left and right exchanged. */
+export function flipped(cells) {
+  const side = sideOf(cells);
+  return cells.map((_, i) => cells[Math.floor(i / side) * side + side - 1 - (i % side)]);
 }
 
 /** The cells of line `i` in the order in which tiles pile up when sliding. */

@@ -1,12 +1,22 @@
 // Train: runs and their learning curves as they are written; start one, stop it, watch what it has learned.
 
-import { get, listen, post, session } from "./api.js";
+import { hash } from "./address.js";
+import { get, listen, post, remove, session } from "./api.js";
 import { LineChart } from "./chart.js";
-import { field, figures, panel } from "./controls.js";
-import { button, duration, h, percent, quietly, short, whole } from "./dom.js";
+import { choice, field, figures, panel } from "./controls.js";
+import { button, duration, h, percent, quietly, short, toast, whole } from "./dom.js";
+import { command } from "./export.js";
 
 export const title = "Train";
 export const shortcuts = [["J K", "next, previous run"]];
+
+// What most people want, before the recipes of the papers.
+const CHOICES = [
+  ["quick", "A minute", "A player that makes the 2048-tile, from nothing, while you watch."],
+  ["best-first", "An hour or two", "Eight large tuples: most games reach 8192."],
+  ["best", "The strongest", "What the strongest network of this program learned last, in stages that build on each other."],
+];
+const MOST_COMPARED = 5;
 
 export function mount(root, params, app) {
   const view = new Train(root, params, app);
@@ -14,60 +24,89 @@ export function mount(root, params, app) {
   return view;
 }
 
+export function bytes(n) {
+  return n >= 1e9 ? `${(n / 1e9).toFixed(1)} GB` : n >= 1e6 ? `${Math.round(n / 1e6)} MB` : `${Math.max(1, Math.round(n / 1e3))} kB`;
+}
+
 class Train {
   constructor(root, params, app) {
     Object.assign(this, { root, params, app });
     this.redraw = quietly(30, () => this.gone || this.draw());
+    this.compared = new Map(); // name -> {log, evaluations}
+    this.axis = "actions";
+    this.log = false;
   }
 
   async start() {
-    const [{ recipes }, { training, token }] = await Promise.all([get("/api/recipes"), session()]);
+    const [{ recipes }, { training }] = await Promise.all([get("/recipes"), session()]);
     if (this.gone) return;
     this.recipes = recipes;
-    this.allowed = Boolean(training && token);
-    this.list = h("div", { class: "runs", role: "list" });
+    this.allowed = training;
+    this.list = h("div", { class: "runs" });
     this.detail = h("div", { class: "stage wide-stage" });
     this.root.append(h("div", { class: "side" }, this.form(), panel("Runs", this.list)), this.detail);
     await this.refresh();
     this.timer = setInterval(() => this.refresh().catch(() => {}), 4000);
-    const first = this.runs.find((run) => run.name === this.params.run) ?? (this.params.recipe ? null : this.runs.find((run) => run.state === "running") ?? this.runs[0]);
+    const named = this.params.run && this.runs.find((run) => run.name === this.params.run);
+    if (this.params.run && !named) toast(`There is no run “${this.params.run}”`, "error");
+    const first = named ?? (this.params.recipe ? null : this.runs.find((run) => run.state === "running") ?? this.runs[0]);
     if (first) await this.select(first.name);
     else this.welcome();
   }
 
   form() {
-    this.recipe = h("select", { name: "recipe", onchange: () => this.describe() }, this.groups());
-    if (this.recipes.some((recipe) => recipe.name === this.params.recipe)) this.recipe.value = this.params.recipe;
-    this.about = h("p", { class: "note" });
+    const known = (name) => this.recipes.find((recipe) => recipe.name === name);
+    this.recipe = known(this.params.recipe) ?? known("quick") ?? this.recipes[0];
+    this.about = h("div", { class: "about" });
     this.seconds = h("input", { type: "number", min: 1, inputmode: "numeric", name: "seconds" });
-    this.name = h("input", { type: "text", name: "name", spellcheck: "false", autocomplete: "off" });
+    this.name = h("input", { type: "text", name: "name", spellcheck: "false", autocomplete: "off", maxlength: 200 });
     this.begin = button("play", "Start training", () => this.app.attempt(() => this.launch()), { kind: "primary" });
-    this.describe();
-    if (!this.allowed) return panel("Train a model", h("p", {}, "Trainings can be started from this machine only, and where the server was told that they may be. Runs started in the terminal appear here: "), h("pre", {}, "afterstate train quick"));
-    return panel("Train a model", field("Recipe", this.recipe, "wide"), this.about, h("div", { class: "setup" }, field("Seconds", this.seconds, "narrow"), field("Name", this.name), this.begin));
+    this.command = command("");
+    this.cards = h("div", { class: "cards", role: "radiogroup", "aria-label": "What to train" }, CHOICES.flatMap(([name, title, text]) => (known(name) ? [this.card(known(name), title, text)] : [])));
+    this.found = h("div", { class: "found" });
+    const search = h("input", { type: "search", placeholder: "a paper, a table, a network", oninput: () => this.find(search.value) });
+    const all = h("details", {}, h("summary", {}, `All ${this.recipes.length} recipes, by paper`), field("Search", search, "wide"), this.found);
+    all.addEventListener("toggle", () => this.find(search.value));
+    this.choose(this.recipe);
+    const start = this.allowed
+      ? h("div", { class: "setup" }, field("Seconds", this.seconds, "narrow"), field("Name", this.name), this.begin)
+      : h("p", { class: "notice-text" }, "To start trainings here, open the address that ", h("code", {}, "afterstate serve"), " has printed in the terminal: it holds the token. Runs that are started in the terminal appear here too.");
+    return panel("Train a model", this.cards, all, this.about, start, this.command.element);
   }
 
-  groups() {
-    const byPaper = new Map();
-    for (const recipe of this.recipes) {
-      const paper = recipe.name.includes("/") ? recipe.name.split("/")[0] : "";
-      byPaper.set(paper, [...(byPaper.get(paper) ?? []), recipe]);
-    }
-    const option = ({ name }) => h("option", { value: name }, name);
-    return [...byPaper].map(([paper, list]) => (paper ? h("optgroup", { label: paper }, list.map(option)) : list.map(option)));
+  card(recipe, title, text) {
+    const input = h("input", { type: "radio", name: "recipe", value: recipe.name, onchange: () => this.choose(recipe) });
+    return h("label", { class: "card" }, input, h("span", {}, h("b", {}, title), h("small", {}, text)));
   }
 
-  describe() {
-    const recipe = this.recipes.find(({ name }) => name === this.recipe.value);
-    this.about.textContent = recipe ? [recipe.description, budgetText(recipe.budget)].filter(Boolean).join(". ") : "";
-    this.seconds.placeholder = recipe?.budget?.seconds ?? "budget";
-    this.name.placeholder = recipe?.name.replaceAll("/", "-") ?? "";
+  /** The recipes whose name, table or description hold all the words. */
+  find(text) {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = ({ name, description, table }) => words.every((word) => `${name} ${description} ${table}`.toLowerCase().includes(word));
+    const groups = Map.groupBy(this.recipes.filter(fits), ({ name }) => (name.includes("/") ? name.split("/")[0] : "this program"));
+    const item = (recipe) => h("button", { type: "button", class: "link-button", title: recipe.description, onclick: () => this.choose(recipe) }, recipe.name, recipe.needs.length ? " (needs another run first)" : "");
+    this.found.replaceChildren(...[...groups].map(([paper, list]) => h("div", {}, h("h3", {}, paper), list.map(item))), ...(groups.size ? [] : [h("p", { class: "note" }, "No recipe has these words.")]));
+  }
+
+  choose(recipe) {
+    this.recipe = recipe;
+    for (const input of this.cards.querySelectorAll("input")) input.checked = input.value === recipe.name;
+    const needs = recipe.needs.map((need) => need.replace(/^runs\//, ""));
+    const facts = [["Recipe", recipe.name], ["Time", budgetText(recipe.budget)], ["Memory", bytes(recipe.memory)], ["Disk", `up to ${bytes(recipe.disk)}`], ["Needs first", needs.length ? needs.join(", ") : "nothing"]];
+    const trouble = !recipe.fits ? `This machine has less than ${bytes(recipe.memory)} of memory free: close other programs, or take a smaller network.` : needs.length ? `Train ${needs.join(" and ")} first: this recipe goes on with what it has learned.` : "";
+    this.about.replaceChildren(h("p", { class: "note" }, recipe.description), h("dl", { class: "facts" }, facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))), trouble ? h("p", { class: "trouble" }, trouble) : "");
+    this.begin.disabled = trouble !== "";
+    this.seconds.placeholder = recipe.budget?.seconds ?? "budget";
+    this.name.placeholder = recipe.name.replaceAll("/", "-");
+    this.command.set(`afterstate train ${recipe.name}`);
   }
 
   async launch() {
+    const seconds = this.seconds.value === "" ? undefined : Number(this.seconds.value);
+    if (seconds !== undefined && !(seconds >= 1)) throw new Error("A training takes at least a second");
     this.begin.disabled = true;
     try {
-      const { name } = await post("/api/runs", { recipe: this.recipe.value, name: this.name.value || undefined, seconds: Number(this.seconds.value) || undefined });
+      const { name } = await post("/runs", { recipe: this.recipe.name, name: this.name.value || undefined, seconds });
       await this.refresh();
       await this.select(name);
     } finally {
@@ -76,13 +115,27 @@ class Train {
   }
 
   async refresh() {
-    const { runs } = await get("/api/runs");
+    const { runs } = await get("/runs");
     if (this.gone) return;
     this.runs = runs;
-    const item = (run) => h("button", { type: "button", role: "listitem", class: `run ${run.state}`, "aria-current": run.name === this.chosen ? "true" : undefined, onclick: () => this.app.attempt(() => this.select(run.name)) },
-      h("span", { class: "run-name" }, run.name), h("span", { class: "run-score" }, run.mean ? whole(run.mean) : "–"),
-      h("span", { class: "run-about" }, [run.state, run.actions ? `${short(run.actions)} moves` : null, run.seconds ? duration(run.seconds) : null].filter(Boolean).join(" · ")));
+    const item = (run) => h("div", { role: "listitem", class: `run ${run.state}`, "aria-current": run.name === this.chosen ? "true" : undefined },
+      h("input", { type: "checkbox", checked: this.compared.has(run.name), "aria-label": `Compare ${run.name}`, onchange: () => this.app.attempt(() => this.compare(run.name)) }),
+      h("button", { type: "button", onclick: () => this.app.attempt(() => this.select(run.name)) }, h("span", { class: "run-name" }, run.name), h("span", { class: "run-score" }, run.mean ? whole(run.mean) : "–"),
+        h("span", { class: "run-about" }, [run.saving ? `saving ${bytes(run.saving)}` : run.state, run.actions ? `${short(run.actions)} moves` : null, run.seconds ? duration(run.seconds) : null, bytes(run.bytes)].filter(Boolean).join(" · "))));
+    if (this.list.contains(document.activeElement)) return; // a list that is being walked through stays
+    if (runs.length) this.list.setAttribute("role", "list");
+    else this.list.removeAttribute("role");
     this.list.replaceChildren(...(runs.length ? runs.map(item) : [h("p", { class: "note" }, "No runs yet.")]));
+  }
+
+  /** Adds a run to the curves that are drawn together, or takes it away. */
+  async compare(name) {
+    if (!this.compared.delete(name)) {
+      if (this.compared.size >= MOST_COMPARED) this.compared.delete([...this.compared.keys()][0]);
+      this.compared.set(name, await get(`/runs/${encodeURIComponent(name)}`));
+    }
+    if (this.run) this.draw();
+    this.refresh().catch(() => {});
   }
 
   welcome() {
@@ -93,7 +146,7 @@ class Train {
 
   async select(name) {
     this.close?.();
-    const run = await get(`/api/runs/${encodeURIComponent(name)}`);
+    const run = await get(`/runs/${encodeURIComponent(name)}`);
     if (this.gone) return;
     this.chosen = name;
     this.run = run;
@@ -101,12 +154,16 @@ class Train {
     this.build();
     this.draw();
     this.refresh().catch(() => {});
-    if (run.state !== "running") return;
-    this.close = listen(`/api/runs/${encodeURIComponent(name)}/events`, { after: run.log_lines, after_evaluations: run.evaluation_lines }, {
+    if (run.state === "running") this.follow();
+  }
+
+  follow() {
+    const { run } = this;
+    this.close = listen(`/runs/${encodeURIComponent(run.name)}/events`, { after: run.log_lines, after_evaluations: run.evaluation_lines }, {
       log: (line) => this.add(run.log, line),
       evaluation: (line) => this.add(run.evaluations, line),
-      state: (state, close) => this.became(state.state ?? state, close),
-    }, () => this.became("stopped", () => {}));
+      state: ({ state, saving }, close) => this.became(state, saving, close),
+    }, () => this.became("stopped", null, () => {}));
   }
 
   add(list, line) {
@@ -116,48 +173,114 @@ class Train {
     this.redraw();
   }
 
-  became(state, close) {
-    this.run.state = state;
-    if (state !== "running") close();
+  became(state, saving, close) {
+    Object.assign(this.run, { state, saving });
+    if (state !== "running") {
+      close();
+      this.stopping = false;
+    }
     this.redraw();
     this.refresh().catch(() => {});
   }
 
   build() {
     this.figures = figures({ score: "Score", tile: "2048-tile", rate: "Moves/s", time: "Time" });
-    this.stop = button("stop", "Stop and save", () => this.app.attempt(() => post(`/api/runs/${encodeURIComponent(this.chosen)}/stop`, {})), { kind: "warn" });
+    this.stop = button("stop", "Stop and save", () => this.app.attempt(() => this.halt()), { kind: "warn" });
+    this.resume = button("play", "Resume", () => this.app.attempt(() => this.goOn()));
+    this.rename = button("", "Rename", () => this.app.attempt(() => this.giveName()));
+    this.delete = button("trash", "Delete", () => this.app.attempt(() => this.drop()), { kind: "warn" });
     this.progress = h("progress", { max: 1, "aria-label": "Share of the budget" });
-    this.state = h("span", { class: "state" });
-    this.score = new LineChart({ title: "Mean score", height: 240, x: "moves", unit: "moves", low: 0 });
-    this.tiles = new LineChart({ title: "Share of games that reach a tile", height: 200, x: "moves", unit: "moves", low: 0, high: 1, y: percent });
-    this.pace = new LineChart({ title: "Moves a second", height: 130, x: "moves", unit: "moves", low: 0 });
-    const link = (view, text) => h("a", { class: "button", href: `#${view}/model/${encodeURIComponent(this.chosen)}` }, text);
+    this.state = h("span", { class: "state", role: "status" });
+    const axis = choice("Axis", [["actions", "by moves"], ["seconds", "by time"]], this.axis, (next) => this.redrawWith({ axis: next }));
+    const scale = choice("Scale", [["linear", "linear"], ["log", "logarithmic"]], this.log ? "log" : "linear", (next) => this.redrawWith({ log: next === "log" }));
+    const chart = (title, options) => new LineChart({ title, ...options });
+    this.score = chart("Mean score", { height: 240, low: 0 }).saveable(() => `${this.chosen.replaceAll("/", "-")}-score`);
+    this.tiles = chart("Share of games that reach a tile", { height: 200, low: 0, high: 1, y: percent }).saveable(() => `${this.chosen.replaceAll("/", "-")}-tiles`);
+    this.pace = chart("Moves a second", { height: 130, low: 0 });
+    const link = (view, text) => h("a", { class: "button", href: hash(view, { model: this.chosen }) }, text);
     this.detail.replaceChildren(
-      panel(this.chosen, h("div", { class: "run-head" }, this.state, this.progress, this.stop, link("watch", "Watch it play"), link("play", "Play with it")), this.figures.element, this.score.element),
+      panel(this.chosen, h("div", { class: "run-head" }, this.state, this.progress, this.stop, this.resume, link("watch", "Watch it play"), link("play", "Play with it"), this.rename, this.delete), this.figures.element,
+        h("div", { class: "setup" }, axis, scale, h("p", { class: "note" }, "Tick other runs in the list to draw them too.")), this.score.element, command(`afterstate report runs/${this.chosen} -o report.html`).element),
       panel("", this.tiles.element), panel("", this.pace.element),
       h("details", { class: "panel" }, h("summary", {}, "Recipe"), h("pre", {}, this.run.recipe)));
   }
 
+  redrawWith(change) {
+    Object.assign(this, change);
+    this.draw();
+  }
+
+  async halt() {
+    this.stopping = true;
+    this.draw();
+    await post(`/runs/${encodeURIComponent(this.chosen)}/stop`, {});
+  }
+
+  async goOn() {
+    await post(`/runs/${encodeURIComponent(this.chosen)}/resume`, {});
+    await this.select(this.chosen);
+  }
+
+  async giveName() {
+    const name = prompt("The new name of this run", this.chosen);
+    if (!name || name === this.chosen) return;
+    await post(`/runs/${encodeURIComponent(this.chosen)}/rename`, { name });
+    await this.refresh();
+    await this.select(name);
+  }
+
+  async drop() {
+    if (!(await this.app.ask(`Delete “${this.chosen}” with its model and its log? That frees ${bytes(this.run.bytes)}.`, "Delete"))) return;
+    const { bytes: freed } = await remove(`/runs/${encodeURIComponent(this.chosen)}`);
+    toast(`${bytes(freed)} are free again`);
+    this.close?.();
+    this.compared.delete(this.chosen);
+    this.chosen = this.run = null;
+    this.app.remember("train", {});
+    await this.refresh();
+    if (this.runs.length) await this.select(this.runs[0].name);
+    else this.welcome();
+  }
+
   draw() {
-    const { log, evaluations, state } = this.run;
+    const { log, evaluations, state, saving } = this.run;
     const running = state === "running";
-    this.state.textContent = state;
+    this.state.textContent = saving ? `saving ${bytes(saving)}` : this.stopping && running ? "stopping" : state;
     this.state.className = `state ${state}`;
-    this.stop.hidden = !running || !this.allowed;
+    this.stop.hidden = !running || !this.allowed || !this.run.ours;
+    this.stop.disabled = Boolean(this.stopping);
+    this.resume.hidden = state !== "stopped" || !this.allowed;
+    this.rename.hidden = this.delete.hidden = running || !this.allowed;
     const last = log[log.length - 1];
     this.progress.hidden = !running;
     this.progress.value = last?.budget_share ?? 0;
     if (!last) return;
-    const curve = (of) => log.flatMap((line) => (of(line) === undefined || of(line) === null ? [] : [[line.actions, of(line)]]));
-    const judged = evaluations.map((line) => [line.actions, line.score.mean, line.score.ci95]);
-    this.score.set([{ name: "while learning", points: curve((line) => line.mean_score) }, ...(judged.length ? [{ name: "evaluated, with 95% interval", points: judged, dots: true }] : [])]);
-    this.tiles.set(interesting(last.tiles).map((tile) => ({ name: tile, points: curve((line) => line.tiles?.[tile] ?? implied(line.tiles, tile)) })));
-    this.pace.set([{ name: "moves/s", points: curve((line) => line.moves_per_second) }]);
-    const best = judged[judged.length - 1]?.[1];
-    this.figures.score.set(last.mean_score || best ? whole(Math.max(last.mean_score ?? 0, running ? 0 : best ?? 0)) : "–");
+    this.drawCurves(log, evaluations, last);
+    // What the first search of the last evaluation came to.
+    const judged = evaluations.findLast((line) => line.search === evaluations[0].search)?.score.mean;
+    this.figures.score.set(last.mean_score || judged ? whole(Math.max(last.mean_score ?? 0, running ? 0 : judged ?? 0)) : "–");
     this.figures.tile.set(last.tiles ? percent(last.tiles["2048"] ?? implied(last.tiles, "2048")) : "–");
     this.figures.rate.set(short(last.moves_per_second ?? 0));
     this.figures.time.set(duration(last.seconds));
+  }
+
+  drawCurves(log, evaluations, last) {
+    const { axis } = this;
+    for (const chart of [this.score, this.tiles, this.pace]) Object.assign(chart, { log: this.log, labelX: axis === "actions" ? "moves" : "seconds", unit: axis === "actions" ? "moves" : "s" });
+    const x = (line) => line[axis] ?? line.actions;
+    const curve = (lines, of) => lines.flatMap((line) => (of(line) === undefined || of(line) === null ? [] : [[x(line), of(line)]]));
+    // Evaluations know the moves before them; the log knows when these were.
+    const when = (line, lines) => (axis === "actions" ? line.actions : lines.find((other) => other.actions >= line.actions)?.seconds ?? last.seconds);
+    const searches = [...new Set(evaluations.map((line) => line.search))];
+    const judged = searches.map((search) => ({
+      name: `evaluated${searches.length > 1 ? ` ${search}` : ""}, with 95% interval`, dots: true,
+      points: evaluations.filter((line) => line.search === search).map((line) => [when(line, log), line.score.mean, line.score.ci95]) }));
+    const others = [...this.compared].filter(([name]) => name !== this.chosen);
+    const own = others.length ? this.chosen : "while learning";
+    this.score.set([{ name: own, points: curve(log, (line) => line.mean_score) }, ...(others.length ? [] : judged),
+      ...others.map(([name, run]) => ({ name, points: curve(run.log, (line) => line.mean_score) }))]);
+    this.tiles.set(interesting(last.tiles).map((tile) => ({ name: tile, points: curve(log, (line) => line.tiles?.[tile] ?? implied(line.tiles, tile)) })));
+    this.pace.set([{ name: "moves/s", points: curve(log, (line) => line.moves_per_second) }]);
   }
 
   key(event) {
@@ -188,7 +311,7 @@ function implied(tiles = {}, tile) {
 }
 
 function budgetText(budget) {
-  if (!budget) return "";
-  if (typeof budget !== "object") return `Budget: ${budget}`;
-  return `Budget: ${Object.entries(budget).map(([unit, n]) => `${short(n)} ${unit}`).join(", ")}`;
+  if (!budget) return "until it is stopped";
+  if (budget.seconds) return duration(budget.seconds);
+  return Object.entries(budget).map(([unit, n]) => `${short(n)} ${unit === "actions" ? "moves" : unit === "episodes" ? "games" : unit}`).join(", ");
 }

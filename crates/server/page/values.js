@@ -1,40 +1,57 @@
-// What each of the four moves is worth: bars beside the board, the best one highlighted.
+// What each of the four moves is worth: bars beside the board on a scale that is written below them, the best one highlighted.
 
-import { duration, h, icon, percent, whole } from "./dom.js";
+import { duration, h, icon, percent, short, whole } from "./dom.js";
 import { MOVES } from "./rules.js";
 
 /** The grades of moves in a review, from good to bad. */
 export const GRADES = ["best", "good", "inaccuracy", "mistake", "blunder"];
 
-/** What a move lost against the best one; null where its value is not known. */
+/** What a move lost against the best one, in points; null where its value is not known. */
 export function lossOf(advice, move) {
   const value = advice.values[move];
   return value === null || value === undefined || !advice.best ? null : Math.max(0, advice.values[advice.best] - value);
 }
 
-/** The quality of a move as reviews count it, from 1 for the best down to 0 for one that loses a tenth of what is to come. */
-export const quality = (loss, worth) => 1 - Math.min(1, loss / (0.1 * Math.max(16, Math.abs(worth))));
+// Where the bars may begin, as shares of the best value: close moves are told apart on a scale of their own.
+const SCALES = [0.99, 0.9, 0];
 
-/** The same for the eye, with more room for small losses. */
-export const nearness = (loss, worth) => 1 - Math.sqrt(1 - quality(loss, worth));
+/** The narrowest scale that holds all values of an advice. */
+function scaleOf(advice) {
+  const best = advice.values[advice.best];
+  if (!(best > 0)) return 0;
+  const least = Math.min(...MOVES.map((move) => advice.values[move] ?? best)) / best;
+  return SCALES.find((scale) => least >= scale) ?? 0;
+}
 
 export class MoveValues {
   constructor({ onmove } = {}) {
     this.rows = Object.fromEntries(MOVES.map((move) => [move, row(move, onmove)]));
+    this.scale = h("div", { class: "scale" }, h("span", {}), h("span", {}), h("span", {}));
+    this.chance = h("p", { class: "note chance" });
     this.note = h("p", { class: "note effort" });
-    this.element = h("div", { class: "values", role: "group", "aria-label": "Values of the four moves" }, MOVES.map((move) => this.rows[move].element), this.note);
+    this.endgame = h("p", { class: "note endgame" });
+    this.element = h("div", { class: "values", role: "group", "aria-label": "Values of the four moves" }, MOVES.map((move) => this.rows[move].element), this.scale, this.chance, this.endgame, this.note);
     this.clear();
   }
 
   /** Shows advice as the server gives it; `played` is marked where it differs from the best move. */
   show(advice, played) {
-    for (const move of MOVES) fillRow(this.rows[move], advice, move, played);
+    const scale = scaleOf(advice);
+    for (const move of MOVES) fillRow(this.rows[move], advice, move, played, scale);
+    this.#showScale(advice, scale);
+    this.chance.textContent = chanceText(advice, played);
     const effort = [
       advice.plies ? `${advice.plies}-ply` : null,
       advice.evaluated ? `${whole(advice.evaluated)} ${advice.evaluated === 1 ? "position" : "positions"}` : null,
       advice.seconds !== undefined ? duration(advice.seconds) : null,
     ];
     this.note.textContent = effort.filter(Boolean).join(" · ");
+    this.endgame.textContent = advice.endgame ? `${advice.endgame.name}: ${percent(advice.endgame.best)}` : "";
+  }
+
+  #showScale(advice, scale) {
+    const marks = advice.probabilities ? ["0%", "probability", "100%"] : advice.best ? [short(scale * advice.values[advice.best]), scale ? `bars from ${percent(scale)} of the best value` : "bars from 0", short(advice.values[advice.best])] : ["", "", ""];
+    [...this.scale.children].forEach((mark, i) => (mark.textContent = marks[i]));
   }
 
   clear(text = "") {
@@ -44,8 +61,18 @@ export class MoveValues {
       value.textContent = "–";
       diff.textContent = "";
     }
+    for (const mark of this.scale.children) mark.textContent = "";
+    this.chance.textContent = "";
     this.note.textContent = text;
+    this.endgame.textContent = "";
   }
+}
+
+/** What the moves do to the chance of the next large tile, in words. */
+function chanceText({ chance, best }, played) {
+  if (!chance || !best) return "";
+  const better = `Chance of a ${whole(chance.tile)} in this game: ${percent(chance.moves[best])} with ${best}`;
+  return played && played !== best ? `${better}, ${percent(chance.moves[played])} with ${played}.` : `${better}.`;
 }
 
 function row(move, onmove) {
@@ -59,17 +86,26 @@ function row(move, onmove) {
   return { element, bar, value, diff };
 }
 
-function fillRow({ element, bar, value, diff }, advice, move, played) {
+function fillRow({ element, bar, value, diff }, advice, move, played, scale) {
   const worth = advice.values[move];
   const loss = lossOf(advice, move);
   element.className = "value-row";
   if (loss === null) element.classList.add("impossible");
   element.classList.toggle("is-best", move === advice.best);
   element.classList.toggle("is-played", move === played && move !== advice.best);
-  bar.style.setProperty("--width", loss === null ? "0%" : `${Math.max(3, 100 * nearness(loss, advice.values[advice.best]))}%`);
   if (advice.probabilities && loss !== null) return fillShare({ bar, value, diff }, advice, move);
+  const best = advice.values[advice.best];
+  const share = loss === null ? 0 : best > 0 ? (worth / best - scale) / (1 - scale) : 1;
+  bar.style.setProperty("--width", `${(100 * Math.max(0, share)).toFixed(1)}%`);
   value.textContent = loss === null ? "–" : shown(worth);
-  diff.textContent = loss === null ? "" : move === advice.best ? "best" : `−${shown(loss)}`;
+  diff.textContent = loss === null ? "" : move === advice.best ? "best" : less(loss, best);
+}
+
+/** How much less a move is worth, as a share where there is something to share. */
+function less(loss, best) {
+  if (loss === 0) return "equal";
+  const share = best > 0 ? (100 * loss) / best : 0;
+  return best > 0 ? `−${share < 0.1 ? "<0.1" : share < 10 ? Number(share.toFixed(1)) : whole(share)}%` : `−${shown(loss)}`;
 }
 
 /** A policy's row: how probable the move is, and how many of the eight symmetric boards are for it. */
@@ -79,5 +115,5 @@ function fillShare({ bar, value, diff }, { probabilities, votes, best }, move) {
   diff.textContent = votes ? `${votes[move]} of 8` : move === best ? "best" : "";
 }
 
-/** Small figures deserve a fraction. */
-const shown = (x) => (Math.abs(x) < 100 && !Number.isInteger(x) ? x.toFixed(1) : whole(x));
+/** Small figures deserve a fraction; there is no negative zero. */
+const shown = (x) => (Math.abs(x) < 100 && !Number.isInteger(x) ? String(Number(x.toFixed(1)) || 0) : whole(x));

@@ -1,11 +1,15 @@
 // Watch: a model plays, with what it thinks.
 
-import { listen, advise, post } from "./api.js";
+import { hash } from "./address.js";
+import { advise, listen } from "./api.js";
 import { Board, keyMove } from "./board.js";
 import { LineChart } from "./chart.js";
-import { field, figures, isPolicy, models, noModel, panel, playerSelects, recall, remember } from "./controls.js";
-import { button, h, icon, short, whole } from "./dom.js";
-import { format, maxTile, parse } from "./rules.js";
+import { field, figures, isPolicy, missingModel, models, noModel, panel, playerSelects, wanted } from "./controls.js";
+import { announce, button, h, icon, short, toast, whole } from "./dom.js";
+import { onward } from "./onward.js";
+import { format, isOver, maxTile, parse, sideOf } from "./rules.js";
+import { recall, remember, texts } from "./store.js";
+import { Stream, firstBoard, freshStream, someNumber } from "./tiles.js";
 import { MoveValues } from "./values.js";
 
 export const title = "Watch";
@@ -14,6 +18,8 @@ export const shortcuts = [["Space", "play, pause"], ["→", "one move on"], ["�
 // Milliseconds between moves; 0 is as fast as it goes.
 const SPEEDS = [[1000, "1 move/s"], [500, "2 moves/s"], [250, "4 moves/s"], [125, "8 moves/s"], [60, "16 moves/s"], [30, "33 moves/s"], [10, "100 moves/s"], [0, "as fast as it goes"]];
 const NEXT_GAME_MS = 6000;
+
+let left = null; // the game that was watched last, for whoever comes back to it
 
 export function mount(root, params, app) {
   const view = new Watch(root, params, app);
@@ -34,8 +40,42 @@ class Watch {
     const list = await models();
     if (this.gone) return;
     if (list.length === 0) return this.root.append(noModel());
+    try {
+      wanted(list, this.params.model);
+    } catch (error) {
+      return missingModel(this.root, error, this.params.model, () => this.gone || this.app.attempt(() => this.start()));
+    }
+    this.root.replaceChildren();
     this.build(list);
-    await this.newGame(this.params.game);
+    this.begin();
+  }
+
+  /** The game of the address: one that was left before, one from a position, or a numbered one. */
+  begin() {
+    const { board, stream, score, game } = this.params;
+    const isSame = left?.key === this.identity || (!board && game === undefined && (!this.params.model || this.params.model === left?.model));
+    if (left && isSame && left.frames[0].cells.length === this.side ** 2) {
+      Object.assign(this, { frames: left.frames, first: left.first });
+      this.game.value = this.first.game ?? "";
+      this.show(left.at);
+      this.address();
+      this.setToggle(false);
+      return this.think();
+    }
+    if (!board) return this.newGame(game);
+    const cells = parse(board);
+    if (!cells) throw Object.assign(new Error(`“${board}” is not a board`), { hint: "16, 9 or 4 cells: 0 is empty, 1 is a 2, b is a 2048" });
+    this.open({ board: format(cells, ""), stream: String((stream && Stream.parse(stream)) || freshStream()), score: Number(score) || 0 }, cells);
+  }
+
+  /** What tells this game from others. */
+  get identity() {
+    const { board, stream, game } = this.params;
+    return board ? `${board} ${stream ?? ""}` : `game ${game ?? this.first?.game} ${this.side}`;
+  }
+
+  get side() {
+    return this.models[this.model.value].side;
   }
 
   build(list) {
@@ -43,7 +83,7 @@ class Watch {
     const chosen = { model: this.params.model ?? recall("model"), search: this.params.search ?? recall("search") };
     Object.assign(this, playerSelects(list, { ...chosen, onchange: () => this.changePlayer() }));
     this.meaning = h("p", { class: "note" });
-    this.game = h("input", { type: "number", min: 0, max: 999999999, inputmode: "numeric", onchange: () => this.app.attempt(() => this.newGame(this.game.value)) });
+    this.game = h("input", { type: "number", min: 0, max: 999999999, inputmode: "numeric", onchange: () => this.numbered() });
     this.board = new Board({ label: "The model's board" });
     this.values = new MoveValues();
     this.figures = figures({ score: "Score", moves: "Moves", tile: "Best tile", rate: "Moves/s" });
@@ -54,10 +94,11 @@ class Watch {
     const back = button("back", "", () => this.back(), { key: "←", kind: "round", label: "One move back" });
     const step = button("step", "", () => this.step(), { key: "→", kind: "round", label: "One move on" });
     const transport = h("div", { class: "transport" }, back, this.toggle, step, h("div", { class: "speed" }, this.slider, this.pace));
+    this.onward = onward("watch", () => ({ ...this.frames[this.at], model: this.model.value, search: this.search.value }));
     const setup = h("div", { class: "setup" }, field("Model", this.model), field("Search", this.search), field("Game", this.game, "narrow"),
-      h("div", { class: "actions" }, button("fresh", "Next game", () => this.next(), { key: "N" }), button("link", "Share", () => this.app.share(), { label: "Copy a link to this game" })));
+      h("div", { class: "actions" }, button("fresh", "Next game", () => this.next(), { key: "N" }), button("search", "Review", () => this.review(), { label: "Review this game" }), button("link", "Share", () => this.app.share(), { label: "Copy a link to this game" })));
     this.root.append(
-      h("div", { class: "stage" }, this.figures.element, this.board.element, transport),
+      h("div", { class: "stage" }, this.figures.element, this.board.element, transport, this.onward.element),
       h("div", { class: "side" }, panel("What the model thinks", this.values.element, this.meaning), panel("", this.chart.element), panel("", setup)),
     );
     this.explain();
@@ -83,34 +124,68 @@ class Watch {
     }
   }
 
-  async newGame(game) {
+  numbered() {
+    const number = Number(this.game.value);
+    if (this.game.value === "" || !Number.isSafeInteger(number) || number < 0) {
+      this.game.value = this.first.game ?? "";
+      return toast("Games have numbers from 0 on", "error");
+    }
+    this.newGame(number);
+    this.board.element.focus();
+  }
+
+  newGame(game) {
+    const number = game === undefined || game === "" ? someNumber() : Number(game);
+    if (!Number.isSafeInteger(number) || number < 0) throw Object.assign(new Error(`There is no game “${game}”`), { hint: "games have numbers from 0 on" });
+    const seed = Number(this.params.seed ?? 1);
+    const { cells, stream } = firstBoard(this.side, number, Number.isSafeInteger(seed) && seed >= 0 ? seed : 1);
+    this.open({ game: number, stream: String(stream), score: 0 }, cells);
+  }
+
+  open(first, cells) {
     this.stop();
     clearTimeout(this.waiting);
-    const number = game === undefined || game === "" ? undefined : Number(game);
-    const fresh = await post("/api/game", { side: this.models[this.model.value].side, game: number });
-    if (this.gone) return;
-    this.frames = [{ cells: parse(fresh.board), stream: fresh.stream, score: 0 }];
-    this.game.value = fresh.game;
+    this.first = first;
+    this.frames = [{ cells, stream: first.stream, score: first.score, over: isOver(cells) }];
+    this.game.value = first.game ?? "";
     this.board.message();
     this.values.clear();
-    this.app.remember("watch", { model: this.params.model && this.model.value, game: fresh.game });
+    this.address();
     this.show(0);
     this.play();
   }
 
+  /** The address: the game, the model and the search. */
+  address() {
+    const { game, board, stream, score } = this.first;
+    const { seed } = this.params;
+    const what = board ? { board, stream, score: score || undefined } : { game, seed };
+    Object.assign(this.params, { game: undefined, board: undefined, stream: undefined }, what);
+    this.app.remember("watch", { ...what, model: this.model.value, search: this.search.value });
+  }
+
   next() {
-    this.app.attempt(() => this.newGame(Number(this.game.value) + 1));
+    this.app.attempt(() => this.newGame(this.first.game === undefined ? undefined : this.first.game + 1));
   }
 
   changePlayer() {
     remember("model", this.model.value);
     remember("search", this.search.value);
-    this.params.model = this.model.value;
     this.explain();
-    if (this.models[this.model.value].side !== this.board.side) return this.next();
-    this.app.remember("watch", { model: this.model.value, game: this.game.value });
+    if (this.side !== this.board.side) return this.next();
+    this.address();
     if (this.close) this.play();
     else this.think();
+  }
+
+  /** Takes the game so far to the review. */
+  review() {
+    const played = this.frames.filter((frame) => frame.move);
+    if (!played.length) return toast("There is no move to review yet");
+    const model = isPolicy(this.models[this.model.value]) ? undefined : this.model.value;
+    const { game } = this.first;
+    if (game !== undefined) location.hash = hash("review", { record: `${this.params.seed ?? 1}-${game}-${sideOf(played[0].cells)}`, model, moves: played.map(({ move }) => move[0]).join("") });
+    else location.hash = hash("review", { text: texts.keep(played.map(({ cells, move }) => `${format(cells)} ${move}`).join("\n")), model });
   }
 
   // Plays on from the position that is shown: what came after it is forgotten.
@@ -124,7 +199,7 @@ class Watch {
     this.setToggle(true);
     this.begun = { time: performance.now(), move: this.at };
     const question = { model: this.model.value, search: this.search.value, board: format(frame.cells), stream: frame.stream, moves, delay: SPEEDS[this.speed][0] };
-    this.close = listen("/api/watch", question, {
+    this.close = listen("/watch", question, {
       move: (move) => this.take([move]),
       moves: (list) => this.take(list),
       end: ({ over }, close) => {
@@ -178,6 +253,7 @@ class Watch {
     this.figures.score.set(whole(frame.score));
     this.figures.moves.set(whole(at));
     this.figures.tile.set(whole(maxTile(frame.cells)));
+    this.onward.update();
     this.drawChart();
     this.showRate();
   }
@@ -204,9 +280,16 @@ class Watch {
     this.close = null;
     this.setToggle(false);
     if (!over) return this.think();
+    announce("The game is over");
     const { score, cells } = this.frames[this.frames.length - 1];
-    this.board.message(h("strong", {}, `${whole(score)} points`), h("span", {}, `best tile ${whole(maxTile(cells))}, ${whole(this.frames.length - 1)} moves`), button("fresh", "Next game", () => this.next(), { kind: "primary" }));
+    this.board.message(h("strong", {}, `${whole(score)} points`), h("span", {}, `best tile ${whole(maxTile(cells))}, ${whole(this.frames.length - 1)} moves`), h("div", { class: "actions" }, button("search", "Review", () => this.review()), button("fresh", "Next game", () => this.next(), { kind: "primary" })), button("close", "See the board", () => this.see(), { kind: "small" }));
     this.waiting = setTimeout(() => this.next(), NEXT_GAME_MS);
+  }
+
+  /** The last board, without what lies over it. */
+  see() {
+    clearTimeout(this.waiting);
+    this.board.message();
   }
 
   // While the game rests, what the model thinks of the position that is shown.
@@ -298,6 +381,7 @@ class Watch {
 
   unmount() {
     this.gone = true;
+    if (this.frames.length > 1) left = { key: this.identity, model: this.model.value, frames: this.frames, at: this.at, first: this.first };
     this.stop();
     document.removeEventListener("visibilitychange", this.hidden);
   }

@@ -56,40 +56,57 @@ struct Route {
 }
 
 fn route<T: 'static, H: Handler<T, App>>(name: &'static str, handler: H) -> Route {
-    let method = if name.starts_with("POST ") { MethodFilter::POST } else { MethodFilter::GET };
+    let method = match name.split(' ').next() {
+        Some("POST") => MethodFilter::POST,
+        Some("DELETE") => MethodFilter::DELETE,
+        _ => MethodFilter::GET,
+    };
     Route { name, handler: on(method, handler) }
 }
+
+/// Paths of the API stay as they are below this prefix.
+const STABLE: &str = "/api/v1/";
 
 /// The API: a test compares it with its description.
 fn api() -> Vec<Route> {
     vec![
-        route("GET /api/session", routes::session::session),
-        route("GET /api/models", routes::models::models),
-        route("GET /api/advise", routes::advise::advise),
-        route("POST /api/advise", routes::advise::advise),
-        route("POST /api/game", routes::game::new_game),
-        route("POST /api/move", routes::game::slide),
-        route("GET /api/watch", routes::watch::watch),
+        route("GET /api/v1/session", routes::session::session),
+        route("GET /api/v1/models", routes::models::models),
+        route("GET /api/v1/advise", routes::advise::advise),
+        route("POST /api/v1/advise", routes::advise::advise),
+        route("POST /api/v1/game", routes::game::new_game),
+        route("POST /api/v1/move", routes::game::slide),
+        route("GET /api/v1/watch", routes::watch::watch),
         route("GET /move", routes::advise::best_move),
-        route("POST /api/review", routes::review::review),
-        route("GET /api/review/example", routes::review::example),
-        route("GET /api/recipes", routes::runs::recipes),
-        route("GET /api/runs", routes::runs::runs),
-        route("POST /api/runs", routes::runs::start),
-        route("GET /api/runs/{name}", routes::runs::run),
-        route("GET /api/runs/{name}/events", routes::runs::events),
-        route("POST /api/runs/{name}/stop", routes::runs::stop),
-        route("GET /api/evaluations", routes::evaluate::evaluations),
-        route("GET /api/evaluate", routes::evaluate::evaluate),
-        route("GET /api/openapi.json", openapi::openapi),
+        route("POST /api/v1/review", routes::review::review),
+        route("GET /api/v1/review/example", routes::review::example),
+        route("GET /api/v1/solution", routes::solution::state),
+        route("POST /api/v1/solution", routes::solution::solve),
+        route("GET /api/v1/solution/events", routes::solution::events),
+        route("GET /api/v1/recipes", routes::runs::recipes),
+        route("GET /api/v1/runs", routes::runs::runs),
+        route("POST /api/v1/runs", routes::runs::start),
+        route("GET /api/v1/runs/{name}", routes::runs::run),
+        route("DELETE /api/v1/runs/{name}", routes::runs::delete),
+        route("GET /api/v1/runs/{name}/events", routes::runs::events),
+        route("POST /api/v1/runs/{name}/stop", routes::runs::stop),
+        route("POST /api/v1/runs/{name}/resume", routes::runs::resume),
+        route("POST /api/v1/runs/{name}/rename", routes::runs::rename),
+        route("GET /api/v1/evaluations", routes::evaluate::evaluations),
+        route("POST /api/v1/evaluate", routes::evaluate::evaluate),
+        route("GET /api/v1/openapi.json", openapi::openapi),
     ]
 }
 
-/// Everything that the server answers.
+/// Everything that the server answers. The API is also at `/api/`, as it was before it had numbers.
 pub(crate) fn router(app: App) -> Router {
     let mut router = Router::new();
     for Route { name, handler } in api() {
-        router = router.route(name.trim_start_matches(|c| c != '/'), handler);
+        let path = name.trim_start_matches(|c| c != '/');
+        if let Some(rest) = path.strip_prefix(STABLE) {
+            router = router.route(&format!("/api/{rest}"), handler.clone());
+        }
+        router = router.route(path, handler);
     }
     router = router.route("/", on(MethodFilter::GET, page::file)).fallback(page::file);
     guarded(router, app)
@@ -106,7 +123,7 @@ fn guarded(router: Router<App>, app: App) -> Router {
 }
 
 async fn wrong_method() -> ApiError {
-    let hint = "/api/openapi.json lists the methods of each path";
+    let hint = "/api/v1/openapi.json lists the methods of each path";
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "this path takes other methods", hint)
 }
 

@@ -3,15 +3,20 @@
 use std::sync::Arc;
 
 use afterstate_game::{Move, State};
-use afterstate_lab::model::{Loaded, LoadedNet};
+use afterstate_lab::{
+    model::{Loaded, LoadedNet},
+    review::Reference,
+};
 use afterstate_policy::{NetPlayer, Play};
 use afterstate_search::{Advice, Limit, Player, PlayerSpec};
 use axum::http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use tokio::task::spawn_blocking;
+
 use crate::{
-    app::Shared,
+    app::{App, Shared},
     error::{Answer, ApiError},
     exact::{OnSide, Solutions},
     models::Model,
@@ -59,6 +64,21 @@ impl Brain {
                 Model::Network(model) => Err(no_policy(&model.name, play)),
                 Model::Net(model) => Brain::of_net(model, Some(&play.to_string())),
             },
+        }
+    }
+
+    /// The same on a thread of its own: a model that must be loaded takes nobody's turn to search.
+    pub(crate) async fn load(app: &App, model: Option<String>, search: Search) -> Answer<Self> {
+        let shared = app.clone();
+        let load = move || Brain::new(&shared, model.as_deref(), search);
+        spawn_blocking(load).await.map_err(ApiError::internal)?
+    }
+
+    /// What it expects of new games, for the chances of tiles; only networks on 4×4 have these.
+    pub(crate) fn reference(&self) -> Option<Reference> {
+        match self {
+            Brain::Network(model, _) if model.side() == 4 => Some(Reference::of(&model.network)),
+            _ => None,
         }
     }
 
@@ -115,21 +135,31 @@ impl Brain {
                     return Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint));
                 }
                 let (values, threads) = (model.network.view(), shared.searches.threads(search));
-                Ok(search.player_with(values, model.rules, threads, |search| search.with_stop(stop.clone())))
+                let endgames = model.endgames.as_ref();
+                Ok(search.player_with(values, model.rules, threads, |search| {
+                    search.with_stop(stop.clone()).with_endgames(endgames)
+                }))
             }
             Brain::Net(model, play) => Solutions::by_net(NetPlayer::new(&model.net, *play)),
         }
     }
 
     /// Refuses an advice that is none: of a search that was stopped, or on a board that is not in the solution.
-    pub(crate) fn check<const N: usize>(&self, state: State<N>, advice: &Advice) -> Answer<()> {
+    pub(crate) fn check<const N: usize>(
+        &self,
+        shared: &Shared,
+        state: State<N>,
+        advice: &Advice,
+    ) -> Answer<()> {
         match self {
             Brain::Exact if state.legal_moves().any(|a| advice.values[a as usize].is_none()) => {
                 let error = format!("no game comes to {state}, so that its values are not in the solution");
                 let hint = "give a board that can come about by playing";
                 Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint))
             }
-            Brain::Network(_, search) if falls_short(search, advice) => Err(searches::too_long()),
+            Brain::Network(_, search) if falls_short(search, advice) => {
+                Err(searches::too_long(shared.limits.longest_search()))
+            }
             _ => Ok(()),
         }
     }

@@ -67,7 +67,7 @@ impl From<ModelError> for ApiError {
     fn from(error: ModelError) -> Self {
         let (status, hint) = match &error {
             ModelError::Values { .. } => {
-                (StatusCode::UNPROCESSABLE_ENTITY, "choose a model of afterstates; /api/models lists them")
+                (StatusCode::UNPROCESSABLE_ENTITY, "choose a model of afterstates; /api/v1/models lists them")
             }
             ModelError::NoSearch { .. } => {
                 let hint =

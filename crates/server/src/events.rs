@@ -1,6 +1,6 @@
 //! Streams of server-sent events.
 
-use std::{convert::Infallible, time::Duration};
+use std::{convert::Infallible, net::IpAddr, time::Duration};
 
 use axum::response::{
     IntoResponse, Response, Sse,
@@ -19,8 +19,12 @@ use crate::{
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// A stream as an answer, until the server closes; or none, when too many are open.
-pub(crate) fn respond(app: &App, events: impl Stream<Item = Event> + Send + 'static) -> Answer<Response> {
-    let permit = app.searches.stream()?;
+pub(crate) fn respond(
+    app: &App,
+    peer: IpAddr,
+    events: impl Stream<Item = Event> + Send + 'static,
+) -> Answer<Response> {
+    let permit = app.searches.stream(peer)?;
     let mut closing = app.closing.subscribe();
     let closed = async move { _ = closing.wait_for(|closing| *closing).await };
     let events = events.take_until(closed).map(move |event| {

@@ -12,6 +12,7 @@ use afterstate_policy::NetPlayer;
 use afterstate_search::{Advice, Player};
 use afterstate_solver::{Objective, Solution, Space};
 use axum::http::StatusCode;
+use tokio::sync::watch;
 
 use crate::{
     error::{Answer, ApiError},
@@ -26,7 +27,23 @@ pub(crate) struct Solutions {
     directory: PathBuf,
     two: OnceLock<Arc<Solution<2>>>,
     three: Mutex<Option<Arc<Solution<3>>>>,
+    /// How far 3×3 is being solved.
+    progress: watch::Sender<Solving>,
 }
+
+/// How it stands with the solution of 3×3.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Solving {
+    /// Nobody asked for it.
+    Idle,
+    /// What is being done, and the share of it that is done.
+    At(&'static str, f64),
+    /// It is in its file; or why it is not.
+    Ended(Option<String>),
+}
+
+/// The largest sum of tiles that a game on 3×3 comes to.
+const LARGEST_SUM: f64 = 2044.0;
 
 /// Players for boards of one side. There is no `Solution<4>`, and a convolutional network plays on 4×4 only, hence no
 /// functions for all sides.
@@ -55,7 +72,57 @@ impl<const N: usize> Player<N> for Exact<N> {
 impl Solutions {
     /// Those in the files of a directory.
     pub(crate) fn new(directory: &Path) -> Self {
-        Solutions { directory: directory.into(), two: OnceLock::new(), three: Mutex::default() }
+        let progress = watch::Sender::new(Solving::Idle);
+        Solutions { directory: directory.into(), two: OnceLock::new(), three: Mutex::default(), progress }
+    }
+
+    /// How far 3×3 is being solved, as it goes.
+    pub(crate) fn progress(&self) -> watch::Receiver<Solving> {
+        self.progress.subscribe()
+    }
+
+    /// Whether the solution of 3×3 is there.
+    pub(crate) fn is_solved(&self) -> bool {
+        let mut known = lock(&self.three);
+        if known.is_none() {
+            *known = self.find().map(Arc::new);
+        }
+        known.is_some()
+    }
+
+    /// Claims the work of solving 3×3; `false` when somebody is at it.
+    pub(crate) fn claim(&self) -> bool {
+        self.progress.send_if_modified(|solving| {
+            let is_free = !matches!(solving, Solving::At(..));
+            if is_free {
+                *solving = Solving::At("finding all boards", 0.0);
+            }
+            is_free
+        })
+    }
+
+    /// Solves 3×3 with one thread, and keeps the values in a file.
+    pub(crate) fn solve(&self) {
+        let rules = Rules::default();
+        let tell =
+            |step, share: f64| _ = self.progress.send_replace(Solving::At(step, share.clamp(0.0, 1.0)));
+        let space =
+            Space::<3>::enumerate(&rules, 1, |sum| tell("finding all boards", f64::from(sum) / LARGEST_SUM));
+        let solution = space.solve(Objective::Score, 1, |sum| {
+            tell("working out their values", 1.0 - f64::from(sum) / LARGEST_SUM)
+        });
+        tell("saving", 1.0);
+        let saved = fs::create_dir_all(&self.directory)
+            .map_err(|error| error.to_string())
+            .and_then(|()| solution.save(&self.file()).map_err(|error| error.to_string()));
+        *lock(&self.three) = Some(Arc::new(solution));
+        let trouble = saved.err().map(|error| format!("the solution could not be kept: {error}"));
+        self.progress.send_replace(Solving::Ended(trouble));
+    }
+
+    /// Where the solution of 3×3 is kept.
+    fn file(&self) -> PathBuf {
+        self.directory.join("3x3").with_extension(SUFFIX)
     }
 
     /// The first file with the solution of 3×3.
@@ -84,9 +151,10 @@ impl OnSide<3> for Solutions {
             *known = self.find().map(Arc::new);
         }
         let missing = || {
+            let file = self.file();
             let hint = format!(
-                "`afterstate solve --board 3x3 -o {}` makes it in some minutes",
-                self.directory.join("3x3").with_extension(SUFFIX).display()
+                "Analyse solves it, and so does `afterstate solve --board 3x3 -o {}`",
+                file.display()
             );
             ApiError::not_found("the solution of 3×3 is not there", hint)
         };

@@ -6,7 +6,7 @@ use afterstate_game::{AnyBoard, Move};
 use axum::{
     body::Bytes,
     extract::{FromRequest, FromRequestParts, Query, Request},
-    http::{Method, StatusCode, request::Parts},
+    http::{Method, StatusCode, header::CONTENT_TYPE, request::Parts},
 };
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
@@ -26,25 +26,36 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let content_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let essence = content_type.and_then(|text| text.split(';').next()).map(str::trim);
+        if !essence.is_some_and(|essence| essence.eq_ignore_ascii_case("application/json")) {
+            return Err(ApiError::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "the body is not marked as JSON",
+                "send it with `Content-Type: application/json`",
+            ));
+        }
         let body = timeout(PATIENCE, Bytes::from_request(request, state)).await.map_err(|_| {
             ApiError::new(StatusCode::REQUEST_TIMEOUT, "the body does not come", "send it at once")
         })?;
         let bytes = body.map_err(|rejection| match rejection.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                format!("the body is larger than {MAX_BODY} bytes"),
-                "send less at once",
-            ),
+            StatusCode::PAYLOAD_TOO_LARGE => too_large(),
             _ => ApiError::bad(rejection.body_text(), "send the whole body"),
         })?;
         let parsed = serde_json::from_slice(&bytes);
         parsed.map(Body).map_err(|error| {
             ApiError::bad(
                 format!("the body is not what is expected: {error}"),
-                "/api/openapi.json describes it",
+                "/api/v1/openapi.json describes it",
             )
         })
     }
+}
+
+/// A body beyond the bound.
+pub(crate) fn too_large() -> ApiError {
+    let error = format!("the body is larger than {MAX_BODY} bytes");
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, error, "send less at once")
 }
 
 /// The part of an address behind the question mark.
@@ -56,7 +67,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let query = Query::from_request_parts(parts, state).await;
         query.map(|Query(value)| Parameters(value)).map_err(|rejection| {
-            ApiError::bad(rejection.body_text(), "/api/openapi.json lists the parameters")
+            ApiError::bad(rejection.body_text(), "/api/v1/openapi.json lists the parameters")
         })
     }
 }

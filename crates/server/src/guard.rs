@@ -2,7 +2,8 @@
 //!
 //! A page of another site must not reach the server through a visitor's browser. With a name of its own that it lets
 //! point to the visitor's machine, it would be of one origin with us: so the Host must be a name that we
-//! know, or an address. What starts or stops something needs a token besides, which only the page can have read.
+//! know, or an address. What starts or stops something needs a token, which is printed in the terminal and nowhere else:
+//! where a request comes from proves nothing behind a proxy.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -13,7 +14,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{app::App, error::ApiError};
+use crate::{
+    app::App,
+    error::ApiError,
+    extract::{self, MAX_BODY},
+};
 
 /// The header that carries the token.
 const TOKEN: HeaderName = HeaderName::from_static("x-afterstate-token");
@@ -43,15 +48,28 @@ impl Hosts {
 
 /// Looks at every request before anything else does, and at every answer.
 pub(crate) async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
-    let response = match refuse(&app, &request) {
+    // Other sites may read what becomes of their questions, errors included.
+    let is_open = request.uri().path() == "/move";
+    let mut response = match refuse(&app, &request) {
         Some(error) => error.into_response(),
         None => next.run(request).await,
     };
+    if is_open {
+        response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    }
     with_headers(response)
 }
 
 fn refuse(app: &App, request: &Request) -> Option<ApiError> {
     let headers = request.headers();
+    if headers.get_all(header::HOST).iter().count() > 1 {
+        return Some(ApiError::bad("the request has two Host headers", "name one host"));
+    }
+    let length =
+        headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > MAX_BODY as u64) {
+        return Some(extract::too_large());
+    }
     let header = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let Some(host) = request.uri().authority().map(Authority::as_str).or(header) else {
         return Some(ApiError::bad("the request has no Host header", "name the host that is asked"));
@@ -60,8 +78,8 @@ fn refuse(app: &App, request: &Request) -> Option<ApiError> {
         let hint = "ask for http://127.0.0.1 or http://localhost; `--host NAME` allows for another name";
         return Some(ApiError::new(StatusCode::MISDIRECTED_REQUEST, "this server has another name", hint));
     }
-    let is_foreign = headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site");
-    if is_foreign && request.uri().path().starts_with("/api/") {
+    let is_cross_site = headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site");
+    if is_cross_site && request.uri().path().starts_with("/api/") {
         let hint = "only /move is open to the pages of other sites";
         return Some(ApiError::new(StatusCode::FORBIDDEN, "a page of another site asks", hint));
     }
@@ -84,49 +102,51 @@ fn with_headers(mut response: Response) -> Response {
     response
 }
 
-/// Whether a request comes from this machine, and not through a proxy on it.
-pub(crate) fn is_local(address: SocketAddr, headers: &HeaderMap) -> bool {
-    let is_passed_on = headers.contains_key("x-forwarded-for") || headers.contains_key(header::FORWARDED);
-    address.ip().to_canonical().is_loopback() && !is_passed_on
+/// Whether a request was made by the page of another site, as far as browsers say so. Programs do not.
+pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    if let Some(site) = text(HeaderName::from_static("sec-fetch-site")) {
+        return site != "same-origin" && site != "none";
+    }
+    let own = text(header::HOST).map(|host| [format!("http://{host}"), format!("https://{host}")]);
+    text(header::ORIGIN).is_some_and(|origin| own.is_none_or(|own| own.iter().all(|own| own != origin)))
 }
 
-/// Someone on this machine who knows the token.
+/// Someone who knows the token.
 pub(crate) struct Trusted;
 
-impl Trusted {
-    /// Checks where a request comes from, and the token.
-    pub(crate) fn check(
-        app: &App,
-        address: SocketAddr,
-        headers: &HeaderMap,
-        token: Option<&str>,
-    ) -> Result<Trusted, ApiError> {
-        let forbidden = |error, hint| ApiError::new(StatusCode::FORBIDDEN, error, hint);
-        if !is_local(address, headers) {
-            let hint = "open the page on the machine where the server runs";
-            return Err(forbidden("only this machine may start and stop work", hint));
-        }
-        match token {
-            Some(token) if is_same(token, &app.token) => Ok(Trusted),
-            _ => {
-                let hint = "send the token of /api/session as X-Afterstate-Token";
-                Err(forbidden("the token is missing or wrong", hint))
-            }
-        }
-    }
+/// Whether a request has the token.
+pub(crate) fn is_trusted(app: &App, headers: &HeaderMap) -> bool {
+    let token = headers.get(TOKEN).and_then(|token| token.to_str().ok());
+    token.is_some_and(|token| is_same(token, &app.token))
 }
 
 impl FromRequestParts<App> for Trusted {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let token = parts.headers.get(TOKEN).and_then(|token| token.to_str().ok());
-        Trusted::check(app, peer(parts), &parts.headers, token)
+        if is_trusted(app, &parts.headers) {
+            return Ok(Trusted);
+        }
+        let hint =
+            "open the address that `afterstate serve` has printed, or send its token as X-Afterstate-Token";
+        Err(ApiError::new(StatusCode::FORBIDDEN, "the token is missing or wrong", hint))
     }
 }
 
-/// Where a request comes from; from nowhere that is trusted if that is not known.
-pub(crate) fn peer(parts: &Parts) -> SocketAddr {
+/// The address of whoever asks.
+pub(crate) struct Peer(pub(crate) IpAddr);
+
+impl FromRequestParts<App> for Peer {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, ApiError> {
+        Ok(Peer(peer(parts).ip().to_canonical()))
+    }
+}
+
+/// Where a request comes from.
+fn peer(parts: &Parts) -> SocketAddr {
     let unknown = SocketAddr::from(([0, 0, 0, 0], 0));
     parts.extensions.get::<ConnectInfo<SocketAddr>>().map_or(unknown, |info| info.0)
 }

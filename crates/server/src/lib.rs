@@ -15,10 +15,10 @@ mod models;
 mod openapi;
 mod page;
 mod results;
-mod review;
 mod routes;
 mod runs;
 mod searches;
+mod shares;
 mod stream;
 mod tail;
 mod training;
@@ -26,12 +26,13 @@ mod training;
 use std::{
     future::Future,
     io::{self, ErrorKind},
-    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket},
     path::PathBuf,
     sync::Arc,
     time::Duration,
 };
 
+use afterstate_endgame::Tables;
 use app::{App, Shared};
 use exact::Solutions;
 use guard::Hosts;
@@ -66,6 +67,8 @@ pub struct Options {
     pub models: PathBuf,
     /// A model file or the directory of a run: the default model.
     pub model: Option<PathBuf>,
+    /// Tables that the searches of n-tuple networks ask at their leaves.
+    pub endgames: Option<Arc<Tables>>,
     /// The program whose `train` command trains; without it, nothing can be trained.
     pub trainer: Option<PathBuf>,
     /// The most connections at once; others wait.
@@ -83,6 +86,7 @@ impl Default for Options {
             runs: "runs".into(),
             models: "models".into(),
             model: None,
+            endgames: None,
             trainer: None,
             connections: 1024,
             patience: Duration::from_secs(30),
@@ -134,7 +138,12 @@ impl Server {
             token: token()?,
             limits,
             searches: Searches::new(limits),
-            models: Models::new(&options.runs, &options.models, options.model.as_deref()),
+            models: Models::new(
+                &options.runs,
+                &options.models,
+                options.model.as_deref(),
+                options.endgames.clone(),
+            ),
             trainings: Trainings::new(options.trainer.as_deref(), &options.runs),
             runs: options.runs.clone(),
             model_files: options.models.clone(),
@@ -150,6 +159,11 @@ impl Server {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// What the page and programs need to start and stop work. It is for whoever reads the terminal.
+    pub fn token(&self) -> &str {
+        &self.app.token
     }
 
     /// What is wrong, but does not keep it from serving: parts of files that cannot be read.
@@ -202,7 +216,7 @@ impl Server {
         Ok(())
     }
 
-    /// Answers until the process is told to end, by Ctrl-C or SIGTERM.
+    /// Answers until the process is told to end, by Ctrl-C, SIGTERM or SIGHUP.
     ///
     /// # Errors
     /// As [`Server::run`].
@@ -228,11 +242,28 @@ fn listen(options: &Options) -> Result<TcpListener, ServeError> {
     Err(ServeError::Taken(options.port.unwrap_or(PORT)))
 }
 
+/// The address of this machine in its network, if it has one: that of its way out. Nothing is sent.
+pub fn address_in_network() -> Option<IpAddr> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    // An address for documentation, which leads to the default route.
+    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+    let address = socket.local_addr().ok()?.ip();
+    (!address.is_loopback() && !address.is_unspecified()).then_some(address)
+}
+
 /// A secret that cannot be guessed.
 fn token() -> io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Whether whoever started this process, `nohup` for one, has it ignore a terminal that is closed; `false` where the system does not tell.
+pub fn ignores_hang_up() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // SIGHUP is the first signal.
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 /// Done when the process is told to end.
@@ -241,10 +272,12 @@ async fn signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+        let on_hang_up = if ignores_hang_up() { SignalKind::terminate() } else { SignalKind::hangup() };
+        if let [Ok(mut terminate), Ok(mut hang_up)] = [SignalKind::terminate(), on_hang_up].map(signal) {
             tokio::select! {
                 _ = ctrl_c() => {}
                 _ = terminate.recv() => {}
+                _ = hang_up.recv() => {}
             }
             return;
         }

@@ -1,4 +1,4 @@
-//! Connections: no more than so many at once, and none for clients who say nothing.
+//! Connections: no more than so many at once, a share of them for each address, and none for clients who say nothing.
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
@@ -16,10 +16,12 @@ use hyper_util::{
 };
 use tokio::{net::TcpListener, sync::Semaphore};
 
+use crate::shares::Shares;
+
 /// What connections are given.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
-    /// The most at once; the next ones wait.
+    /// The most at once; the next ones wait. One address has at most a quarter of them, and more are closed.
     pub(crate) connections: usize,
     /// How long it may take from a connection, or from the answer before, to the end of a request's headers.
     pub(crate) patience: Duration,
@@ -34,6 +36,7 @@ pub(crate) async fn serve(
     stop: impl Future<Output = ()>,
 ) {
     let (places, open) = (Arc::new(Semaphore::new(bounds.connections)), GracefulShutdown::new());
+    let shares = Shares::new((bounds.connections / 4).max(1));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(bounds.patience);
     let mut stop = pin!(stop);
@@ -47,6 +50,7 @@ pub(crate) async fn serve(
             accepted = accept => accepted,
             () = &mut stop => break,
         };
+        let Some(share) = shares.take(address.ip()) else { continue };
         // Small answers go out at once; where that cannot be, they go out later.
         let _ = stream.set_nodelay(true);
         let answer = TowerToHyperService::new(router.clone());
@@ -56,7 +60,7 @@ pub(crate) async fn serve(
         });
         let connection = open.watch(http.serve_connection(TokioIo::new(stream), answer));
         tokio::spawn(async move {
-            let _place = place;
+            let _place = (place, share);
             // Whoever breaks off or sends nonsense has only that connection to lose.
             let _ = connection.await;
         });

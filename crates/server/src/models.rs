@@ -3,11 +3,12 @@
 use std::{
     collections::HashMap,
     fs,
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::SystemTime,
 };
 
+use afterstate_endgame::Tables;
 use afterstate_lab::{
     model::{BUILT_IN, Loaded, LoadedNet},
     run::Directory,
@@ -45,12 +46,12 @@ impl Named {
     }
 
     /// Brings it into memory.
-    fn load(self) -> Answer<Model> {
+    fn load(self, endgames: Option<Arc<Tables>>) -> Answer<Model> {
         let net = self.path.as_deref().map(LoadedNet::open).transpose()?.flatten();
         if let Some(net) = net {
             return Ok(Model::Net(Arc::new(LoadedNet { name: self.name, ..net })));
         }
-        let network = Loaded::open(self.path.as_deref())?;
+        let network = Loaded::open(self.path.as_deref())?.with_endgames(endgames);
         Ok(Model::Network(Arc::new(Loaded { name: self.name, ..network })))
     }
 }
@@ -81,6 +82,7 @@ pub(crate) struct Models {
     files: PathBuf,
     /// The model that was named when the server was started.
     given: Option<Named>,
+    endgames: Option<Arc<Tables>>,
     slots: Mutex<Slots>,
     /// The bytes that models may take together.
     budget: u64,
@@ -105,14 +107,19 @@ struct Slot {
 
 impl Models {
     /// The models of two directories, and one more.
-    pub(crate) fn new(runs: &Path, files: &Path, given: Option<&Path>) -> Self {
+    pub(crate) fn new(
+        runs: &Path,
+        files: &Path,
+        given: Option<&Path>,
+        endgames: Option<Arc<Tables>>,
+    ) -> Self {
         let given = given.map(|path| {
             let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
             let kind = if path.is_dir() { Kind::Run } else { Kind::File };
             Named { name, kind, path: Some(path.to_owned()) }
         });
         let budget = available_memory().map_or(4 << 30, |available| available / 2);
-        Models { runs: runs.into(), files: files.into(), given, slots: Mutex::default(), budget }
+        Models { runs: runs.into(), files: files.into(), given, endgames, slots: Mutex::default(), budget }
     }
 
     /// The model of this name, in memory; without a name, the default one. Takes its time where it must be loaded.
@@ -127,7 +134,7 @@ impl Models {
             return Ok(model.clone());
         }
         let path = named.path.clone();
-        let loaded = named.load()?;
+        let loaded = named.load(self.endgames.clone())?;
         *model = Some(loaded.clone());
         drop(model);
         self.make_room(&path, loaded.size());
@@ -155,7 +162,7 @@ impl Models {
         let unknown = || {
             ApiError::not_found(
                 format!("there is no model `{}`", excerpt(name)),
-                "/api/models lists the models",
+                "/api/v1/models lists the models",
             )
         };
         if !is_inside(name) {
@@ -238,12 +245,10 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Whether a name, joined to a directory, stays inside it.
 pub(crate) fn is_inside(name: &str) -> bool {
-    let is_plain = |part: Component<'_>| match part {
-        Component::Normal(part) => !part.to_string_lossy().starts_with('.'),
-        _ => false,
-    };
+    // As it is written: `Path::components` would pass over `a//b` and `x/.`, so that one run had many names.
+    let is_plain = |part: &str| !part.is_empty() && !part.starts_with('.');
     let has_odd_characters = name.contains(['\\', ':']) || name.chars().any(char::is_control);
-    !name.is_empty() && name.len() <= 200 && !has_odd_characters && Path::new(name).components().all(is_plain)
+    name.len() <= 200 && !has_odd_characters && name.split('/').all(is_plain)
 }
 
 /// The file of a model: itself, or that of a run.
@@ -291,6 +296,9 @@ mod tests {
             "a\\b",
             "C:x",
             "a\0",
+            "a//b",
+            "a/",
+            "x/.",
         ] {
             assert!(!is_inside(name), "{name:?}");
         }

@@ -2,14 +2,17 @@
 
 use std::{
     collections::VecDeque,
-    fs::{self, File},
-    io::{self, Read, Seek, SeekFrom, Write},
+    fs,
     path::{Path, PathBuf},
     sync::Mutex,
 };
 
-use afterstate_lab::stats::{EvalReport, GameResult, Summary};
+use afterstate_lab::{
+    log::{Header, Line, Log, LogError, Repaired},
+    stats::{EvalReport, GameResult, Summary},
+};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::models::lock;
 
@@ -59,31 +62,12 @@ impl Results {
     /// Those of a directory, and what is wrong with its file.
     pub(crate) fn open(runs: &Path) -> (Self, Vec<String>) {
         let path = runs.join(FILE);
-        let (mut known, mut damaged) = (VecDeque::new(), Vec::new());
-        let mut warnings = Vec::new();
-        let bytes = match fs::read(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => {
-                warnings.push(format!("cannot read {}: {error}", path.display()));
-                Vec::new()
-            }
-            Ok(bytes) => bytes,
+        let (known, warning) = match if path.exists() { go_on(&path) } else { Ok((None, Vec::new(), None)) } {
+            Ok((_, known, repaired)) => (known, repaired.map(|repaired| repaired.to_string())),
+            Err(error) => (Vec::new(), Some(error.to_string())),
         };
-        let lines = (1..).zip(bytes.split(|&byte| byte == b'\n'));
-        for (number, line) in lines.filter(|(_, line)| !line.trim_ascii().is_empty()) {
-            match serde_json::from_slice(line) {
-                Ok(evaluation) => known.push_front(evaluation),
-                Err(error) => damaged.push((number, error)),
-            }
-        }
-        if let Some((number, error)) = damaged.first() {
-            let (path, count) = (path.display(), damaged.len());
-            warnings.push(format!(
-                "{path}: {count} damaged lines are left out, the first is line {number}: {error}"
-            ));
-        }
-        known.truncate(REMEMBERED);
-        (Results { path, known: Mutex::new(known) }, warnings)
+        let known = known.into_iter().rev().take(REMEMBERED).collect();
+        (Results { path, known: Mutex::new(known) }, warning.into_iter().collect())
     }
 
     /// The latest results, the last one first.
@@ -92,7 +76,7 @@ impl Results {
     }
 
     /// Adds a result. It is known from now on also where it could not be written.
-    pub(crate) fn add(&self, evaluation: Evaluation) -> io::Result<()> {
+    pub(crate) fn add(&self, evaluation: Evaluation) -> Result<(), LogError> {
         let mut known = lock(&self.known);
         let written = append(&self.path, &evaluation);
         known.push_front(evaluation);
@@ -101,21 +85,25 @@ impl Results {
     }
 }
 
-/// Adds a line to a file, or leaves it as it was. A last line that was cut short is ended first.
-fn append(path: &Path, evaluation: &Evaluation) -> io::Result<()> {
+impl Line for Evaluation {
+    const KIND: &'static str = "evaluations here";
+}
+
+type GoneOn = (Option<Log<Evaluation>>, Vec<Evaluation>, Option<Repaired>);
+
+/// Opens the file for a moment: several servers can have the same directory.
+fn go_on(path: &Path) -> Result<GoneOn, LogError> {
+    let (log, known, repaired) = Log::resume(path, &Header::of::<Evaluation>(&json!({})), |_| true)?;
+    Ok((Some(log), known, repaired))
+}
+
+/// Adds a line to the file.
+fn append(path: &Path, evaluation: &Evaluation) -> Result<(), LogError> {
     if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory)?;
+        // What is wrong with it is told when the file is opened.
+        let _ = fs::create_dir_all(directory);
     }
-    let mut file = File::options().create(true).read(true).append(true).open(path)?;
-    let length = file.metadata()?.len();
-    let mut last = [b'\n'];
-    if length > 0 {
-        file.seek(SeekFrom::Start(length - 1))?;
-        file.read_exact(&mut last)?;
-    }
-    let start = if last == [b'\n'] { "" } else { "\n" };
-    let line = format!("{start}{}\n", serde_json::to_string(evaluation)?);
-    file.write_all(line.as_bytes()).inspect_err(|_| _ = file.set_len(length))
+    go_on(path)?.0.map_or(Ok(()), |mut log| log.append(evaluation))
 }
 
 #[cfg(test)]
@@ -151,15 +139,31 @@ mod tests {
     fn damaged_lines_are_left_out_and_told() {
         let folder = tempfile::tempdir().expect("a directory");
         let path = folder.path().join(FILE);
-        let line = serde_json::to_string(&evaluation(1)).expect("JSON");
+        let (results, _) = Results::open(folder.path());
+        (1..=3).for_each(|seed| results.add(evaluation(seed)).expect("kept"));
+        let text = fs::read_to_string(&path).expect("a file");
         // The last line was cut short: what follows is not to be lost with it.
-        fs::write(&path, format!("{line}\n{{}}\n\u{0}\n\n{}", &line[..20])).expect("a file");
+        let damaged = text.replace("\"seed\":2", "\"seed\":7") + &text[..20];
+        fs::write(&path, damaged).expect("a file");
         let (results, warnings) = Results::open(folder.path());
-        assert_eq!(results.latest(), [evaluation(1)]);
+        assert_eq!(results.latest(), [evaluation(3), evaluation(1)]);
         let [warning] = &warnings[..] else { panic!("{warnings:?}") };
-        assert!(warning.contains(": 3 damaged lines") && warning.contains("line 2"), "{warning}");
-        results.add(evaluation(2)).expect("kept");
-        assert_eq!(Results::open(folder.path()).0.latest(), [evaluation(2), evaluation(1)]);
+        assert!(warning.contains("1 line damaged"), "{warning}");
+        results.add(evaluation(4)).expect("kept");
+        let (results, warnings) = Results::open(folder.path());
+        assert_eq!(
+            (results.latest(), warnings.len()),
+            (vec![evaluation(4), evaluation(3), evaluation(1)], 0)
+        );
+    }
+
+    #[test]
+    fn results_from_before_there_were_checksums_are_known() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let line = serde_json::to_string(&evaluation(1)).expect("JSON");
+        fs::write(folder.path().join(FILE), line + "\n").expect("a file");
+        let (results, warnings) = Results::open(folder.path());
+        assert_eq!((results.latest(), warnings), (vec![evaluation(1)], vec![]));
     }
 
     #[test]
@@ -170,11 +174,5 @@ mod tests {
         assert_eq!(warnings.len(), 1);
         assert!(results.add(evaluation(1)).is_err());
         assert_eq!(results.latest(), [evaluation(1)]);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_full_disk_is_an_error() {
-        assert!(append(Path::new("/dev/full"), &evaluation(1)).is_err());
     }
 }

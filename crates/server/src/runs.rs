@@ -52,6 +52,10 @@ pub(crate) struct Line {
     /// The mean score of the last evaluation, or else of the last games of training.
     mean: Option<f64>,
     has_model: bool,
+    /// The size of its files.
+    bytes: u64,
+    /// The bytes of a checkpoint that is being written.
+    saving: Option<u64>,
 }
 
 impl Found {
@@ -77,6 +81,11 @@ impl Found {
         }
     }
 
+    /// The bytes of a checkpoint that is being written.
+    pub(crate) fn saving(&self) -> Option<u64> {
+        saving(&self.directory)
+    }
+
     /// What the list says of it.
     pub(crate) fn line(&self) -> Line {
         let log: Option<LogLine> = last_line(&self.directory.log());
@@ -97,8 +106,35 @@ impl Found {
             budget: number(|line| line.budget_share),
             mean: mean.or(log.and_then(|line| line.mean_score)),
             has_model: self.directory.model().is_file(),
+            bytes: size(self.directory.path()),
+            saving: self.saving(),
         }
     }
+}
+
+/// The bytes of all files in a directory.
+pub(crate) fn size(directory: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(directory) else { return 0 };
+    let of = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => size(&entry.path()),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    };
+    entries.flatten().map(of).sum()
+}
+
+/// How much of a model or checkpoint has been written, where one is on its way: they are written to a temporary first.
+fn saving(directory: &Directory) -> Option<u64> {
+    let places = [directory.path().to_owned(), directory.path().join("checkpoint")];
+    let entries = places.iter().filter_map(|place| fs::read_dir(place).ok()).flatten().flatten();
+    let is_temporary = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name.starts_with('.') && name.contains(".safetensors.tmp-")
+    };
+    let bytes: Vec<u64> =
+        entries.filter(is_temporary).filter_map(|entry| Some(entry.metadata().ok()?.len())).collect();
+    (directory.is_busy() && !bytes.is_empty()).then(|| bytes.iter().sum())
 }
 
 /// All runs, by name.

@@ -1,6 +1,10 @@
 //! Searches: as many at once as there are cores, some that wait, and none for a client who has gone.
+//!
+//! Long searches leave one place free, so that short ones never wait for them. One address has a share of the places to
+//! wait in and of the streams. The pages of other sites have one place, for searches that are shorter still.
 
 use std::{
+    net::IpAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
@@ -20,6 +24,7 @@ use tokio::{
 use crate::{
     brain::Search,
     error::{Answer, ApiError},
+    shares::{Share, Shares},
 };
 
 /// The depth of a search that is not named.
@@ -42,6 +47,17 @@ pub(crate) struct Limits {
     pub(crate) max_waiting: usize,
     /// Streams of events at once.
     pub(crate) max_streams: usize,
+    /// Searches of one address that wait.
+    pub(crate) max_waiting_per_address: usize,
+    /// Long searches of one address, under way or waiting.
+    pub(crate) max_long_per_address: usize,
+    /// Streams of one address.
+    pub(crate) max_streams_per_address: usize,
+    /// Boards in one question.
+    pub(crate) max_boards: usize,
+    /// The deepest search of other sites' pages, and their longest one in milliseconds.
+    pub(crate) max_foreign_plies: u32,
+    pub(crate) max_foreign_ms: u64,
     /// The largest body, in bytes.
     pub(crate) max_body: usize,
 }
@@ -56,6 +72,12 @@ impl Default for Limits {
             max_games: 10_000,
             max_waiting: 256,
             max_streams: 64,
+            max_waiting_per_address: 128,
+            max_long_per_address: 4,
+            max_streams_per_address: 16,
+            max_boards: 1000,
+            max_foreign_plies: 2,
+            max_foreign_ms: 50,
             max_body: crate::extract::MAX_BODY,
         }
     }
@@ -71,6 +93,21 @@ impl Limits {
                 Ok(play) => Ok(Search::Policy(play)),
                 Err(_) => self.player(text).map(Search::Player),
             },
+        }
+    }
+
+    /// The longest search.
+    pub(crate) fn longest_search(&self) -> Duration {
+        Duration::from_millis(self.max_search_ms)
+    }
+
+    /// The search of a question by the page of another site: what is usual for these, or one within their bounds.
+    pub(crate) fn foreign_search(&self, text: Option<&str>) -> Answer<Search> {
+        let (plies, ms) = (self.max_foreign_plies, self.max_foreign_ms);
+        let bounds = Limits { max_plies: plies, max_search_ms: ms, ..*self };
+        match text {
+            None => Ok(Search::Usual(plies)),
+            Some(_) => bounds.search(text),
         }
     }
 
@@ -93,13 +130,62 @@ impl Limits {
     }
 }
 
+/// Searches of at most so many plies, or so many milliseconds, are short.
+const SHORT_PLIES: u32 = 3;
+const SHORT_MS: u64 = 100;
+
+/// How long a search may take, and hence which places it can have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Class {
+    /// Some milliseconds.
+    Short,
+    /// Up to the bound.
+    Long,
+    /// Asked for by the page of another site.
+    Foreign,
+}
+
+impl Class {
+    /// The class of a search.
+    pub(crate) fn of(search: Search) -> Class {
+        let limit = match search {
+            Search::Player(PlayerSpec { search: Some(settings), .. }) => settings.limit,
+            _ => return Class::Short,
+        };
+        match limit {
+            Limit::Plies(plies) if plies > SHORT_PLIES => Class::Long,
+            Limit::Time(time) if time > Duration::from_millis(SHORT_MS) => Class::Long,
+            _ => Class::Short,
+        }
+    }
+}
+
 /// The searches that are under way or wait.
 pub(crate) struct Searches {
     running: Arc<Semaphore>,
+    /// The places that long searches may have: all but one.
+    long: Arc<Semaphore>,
+    foreign: Arc<Semaphore>,
     streams: Arc<Semaphore>,
     waiting: AtomicUsize,
+    waiting_shares: Shares,
+    long_shares: Shares,
+    stream_shares: Shares,
     limits: Limits,
     cores: usize,
+    places: usize,
+}
+
+/// The places of a search that is under way.
+struct Places {
+    _shares: Vec<Share>,
+    _permits: Vec<OwnedSemaphorePermit>,
+}
+
+/// The right to keep a stream of events open.
+pub(crate) struct OpenStream {
+    _share: Share,
+    _permit: OwnedSemaphorePermit,
 }
 
 /// Set when nobody waits for the answer any more.
@@ -126,12 +212,19 @@ impl Drop for Waiting<'_> {
 impl Searches {
     pub(crate) fn new(limits: Limits) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let places = cores.max(2);
         Searches {
-            running: Arc::new(Semaphore::new(cores)),
+            running: Arc::new(Semaphore::new(places)),
+            long: Arc::new(Semaphore::new(places - 1)),
+            foreign: Arc::new(Semaphore::new(1)),
             streams: Arc::new(Semaphore::new(limits.max_streams)),
             waiting: AtomicUsize::new(0),
+            waiting_shares: Shares::new(limits.max_waiting_per_address),
+            long_shares: Shares::new(limits.max_long_per_address),
+            stream_shares: Shares::new(limits.max_streams_per_address),
             limits,
             cores,
+            places,
         }
     }
 
@@ -144,64 +237,98 @@ impl Searches {
     }
 
     /// The right to keep a stream of events open.
-    pub(crate) fn stream(&self) -> Answer<OwnedSemaphorePermit> {
+    pub(crate) fn stream(&self, peer: IpAddr) -> Answer<OpenStream> {
+        let most = self.limits.max_streams_per_address;
+        let own = || ApiError::busy(format!("{most} streams of this address are open"));
+        let share = self.stream_shares.take(peer).ok_or_else(own)?;
         let busy = |_| ApiError::busy(format!("{} streams are open", self.limits.max_streams));
-        self.streams.clone().try_acquire_owned().map_err(busy)
+        let permit = self.streams.clone().try_acquire_owned().map_err(busy)?;
+        Ok(OpenStream { _share: share, _permit: permit })
     }
 
     /// Searches under way, and such that wait.
     pub(crate) fn load(&self) -> (usize, usize) {
-        (self.cores - self.running.available_permits(), self.waiting.load(Relaxed))
+        (self.places - self.running.available_permits(), self.waiting.load(Relaxed))
     }
 
     /// Works on another thread when it is its turn. The flag that the work is given is set when the client has gone or
-    /// the time is over.
+    /// the longest search is over.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
+        peer: IpAddr,
+        class: Class,
         work: impl FnOnce(Stop) -> Answer<T> + Send + 'static,
     ) -> Answer<T> {
-        // Loading a model and the best line take their time too.
-        let time = Duration::from_millis(2 * self.limits.max_search_ms + 1000);
-        self.run_for(time, work).await
+        self.run_for(self.limits.longest_search(), peer, class, work).await
     }
 
     /// The same with another limit on the time.
     pub(crate) async fn run_for<T: Send + 'static>(
         &self,
         time: Duration,
+        peer: IpAddr,
+        class: Class,
         work: impl FnOnce(Stop) -> Answer<T> + Send + 'static,
     ) -> Answer<T> {
-        let permit = self.turn().await?;
+        let places = self.turn(peer, class).await?;
         let stop = Stop::default();
-        let _guard = StopOnDrop(stop.clone());
-        let work = spawn_blocking(move || {
-            let _permit = permit;
+        let guard = StopOnDrop(stop.clone());
+        let mut work = spawn_blocking(move || {
+            let _places = places;
             work(stop)
         });
-        match timeout(time, work).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(_)) => Err(ApiError::internal("the search has failed")),
-            Err(_) => Err(too_long()),
-        }
+        let answer = match timeout(time, &mut work).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                // A search that is told to stop has its answer, or its excuse, within a moment.
+                drop(guard);
+                timeout(MOMENT, work).await.map_err(|_| too_long(time))?
+            }
+        };
+        answer.map_err(|_| ApiError::internal("the search has failed"))?
     }
 
-    async fn turn(&self) -> Answer<OwnedSemaphorePermit> {
-        if let Ok(permit) = self.running.clone().try_acquire_owned() {
-            return Ok(permit);
+    async fn turn(&self, peer: IpAddr, class: Class) -> Answer<Places> {
+        let mut shares = Vec::new();
+        if class == Class::Long {
+            let most = self.limits.max_long_per_address;
+            let busy = || ApiError::busy(format!("{most} long searches of this address are under way"));
+            shares.push(self.long_shares.take(peer).ok_or_else(busy)?);
         }
+        let needed = match class {
+            Class::Short => vec![&self.running],
+            Class::Long => vec![&self.long, &self.running],
+            Class::Foreign => vec![&self.foreign, &self.running],
+        };
+        let mut permits = Vec::new();
+        for semaphore in needed {
+            permits.push(match semaphore.clone().try_acquire_owned() {
+                Ok(permit) => permit,
+                Err(_) => self.wait(peer, semaphore).await?,
+            });
+        }
+        Ok(Places { _shares: shares, _permits: permits })
+    }
+
+    async fn wait(&self, peer: IpAddr, semaphore: &Arc<Semaphore>) -> Answer<OwnedSemaphorePermit> {
+        let own = || ApiError::busy("too many searches of this address wait");
+        let _share = self.waiting_shares.take(peer).ok_or_else(own)?;
         if self.waiting.fetch_add(1, Relaxed) >= self.limits.max_waiting {
             self.waiting.fetch_sub(1, Relaxed);
             return Err(ApiError::busy("too many searches wait"));
         }
         let _waiting = Waiting(&self.waiting);
-        self.running.clone().acquire_owned().await.map_err(ApiError::internal)
+        semaphore.clone().acquire_owned().await.map_err(ApiError::internal)
     }
 }
 
+/// How long a search that is told to stop may still take.
+const MOMENT: Duration = Duration::from_secs(1);
+
 /// A search by depth that would take longer than searches may.
-pub(crate) fn too_long() -> ApiError {
-    let hint = "look less far ahead, or give a time, such as 1s";
-    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "the search takes too long", hint)
+pub(crate) fn too_long(time: Duration) -> ApiError {
+    let error = format!("the search takes longer than {} s", time.as_secs_f64());
+    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, "look less far ahead, or give a time, such as 1s")
 }
 
 #[cfg(test)]
@@ -218,37 +345,93 @@ mod tests {
         Ok(())
     }
 
+    const PEER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+    const OTHER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(127, 0, 0, 2));
+
+    fn begin(searches: &Arc<Searches>, peer: IpAddr, class: Class) -> tokio::task::JoinHandle<Answer<()>> {
+        let searches = searches.clone();
+        tokio::spawn(async move { searches.run(peer, class, endless).await })
+    }
+
+    async fn until(searches: &Searches, load: (usize, usize)) {
+        while searches.load() != load {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
     #[tokio::test]
     async fn more_than_may_wait_are_told_to_come_back() {
         let limits = Limits { max_waiting: 3, ..Limits::default() };
         let searches = Arc::new(Searches::new(limits));
-        let cores = searches.cores;
-        let clients: Vec<_> = (0..cores + 3)
-            .map(|_| {
-                let searches = searches.clone();
-                tokio::spawn(async move { searches.run(endless).await })
-            })
-            .collect();
-        while searches.load() != (cores, 3) {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        let refused = searches.run(|_| Ok(())).await.expect_err("too many");
+        let places = searches.places;
+        let clients: Vec<_> = (0..places + 3).map(|_| begin(&searches, PEER, Class::Short)).collect();
+        until(&searches, (places, 3)).await;
+        let refused = searches.run(PEER, Class::Short, |_| Ok(())).await.expect_err("too many");
         assert_eq!(refused.error, "too many searches wait");
         clients.iter().for_each(|client| client.abort());
-        while searches.load() != (0, 0) {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        searches.run(|_| Ok(())).await.expect("room again");
+        until(&searches, (0, 0)).await;
+        searches.run(PEER, Class::Short, |_| Ok(())).await.expect("room again");
+    }
+
+    #[tokio::test]
+    async fn long_searches_and_other_sites_leave_a_place() {
+        let limits = Limits { max_long_per_address: 2 * searches_cores(), ..Limits::default() };
+        let searches = Arc::new(Searches::new(limits));
+        let long: Vec<_> = (0..searches.places + 1).map(|_| begin(&searches, PEER, Class::Long)).collect();
+        until(&searches, (searches.places - 1, 2)).await;
+        searches.run(OTHER, Class::Short, |_| Ok(())).await.expect("a place is free");
+        long.iter().for_each(|client| client.abort());
+        until(&searches, (0, 0)).await;
+        let foreign: Vec<_> = (0..3).map(|_| begin(&searches, PEER, Class::Foreign)).collect();
+        until(&searches, (1, 2)).await;
+        searches.run(PEER, Class::Short, |_| Ok(())).await.expect("a place is free");
+        foreign.iter().for_each(|client| client.abort());
+    }
+
+    fn searches_cores() -> usize {
+        std::thread::available_parallelism().map_or(1, usize::from).max(2)
+    }
+
+    #[tokio::test]
+    async fn one_address_has_its_share() {
+        let limits = Limits {
+            max_waiting_per_address: 2,
+            max_long_per_address: 1,
+            max_streams_per_address: 1,
+            ..Limits::default()
+        };
+        let searches = Arc::new(Searches::new(limits));
+        let clients: Vec<_> =
+            (0..searches.places + 2).map(|_| begin(&searches, PEER, Class::Short)).collect();
+        until(&searches, (searches.places, 2)).await;
+        let refused = searches.run(PEER, Class::Short, |_| Ok(())).await.expect_err("too many of one");
+        assert_eq!(refused.error, "too many searches of this address wait");
+        let other = begin(&searches, OTHER, Class::Short);
+        until(&searches, (searches.places, 3)).await;
+        clients.iter().chain([&other]).for_each(|client| client.abort());
+        until(&searches, (0, 0)).await;
+        let long = begin(&searches, PEER, Class::Long);
+        until(&searches, (1, 0)).await;
+        assert!(searches.run(PEER, Class::Long, |_| Ok(())).await.is_err(), "one long search at a time");
+        long.abort();
+        let stream = searches.stream(PEER).expect("a stream");
+        assert!(searches.stream(PEER).is_err() && searches.stream(OTHER).is_ok());
+        drop(stream);
+        assert!(searches.stream(PEER).is_ok());
     }
 
     #[tokio::test]
     async fn a_search_that_panics_or_takes_too_long_gives_its_place_back() {
         let searches = Searches::new(Limits::default());
-        assert!(searches.run(|_| -> Answer<()> { panic!("a mistake") }).await.is_err());
-        let late = searches.run_for(Duration::from_millis(5), endless).await;
-        assert_eq!(late.expect_err("too long").error, "the search takes too long");
-        while searches.load() != (0, 0) {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        assert!(searches.run(PEER, Class::Short, |_| -> Answer<()> { panic!("a mistake") }).await.is_err());
+        // It is told to stop, and what it has is taken; one that does not listen is given up.
+        searches.run_for(Duration::from_millis(5), PEER, Class::Short, endless).await.expect("it stops");
+        let deaf = |_| {
+            sleep(MOMENT + Duration::from_millis(300));
+            Ok(())
+        };
+        let late = searches.run_for(Duration::from_millis(5), PEER, Class::Short, deaf).await;
+        assert_eq!(late.expect_err("too long").error, "the search takes longer than 0.005 s");
+        until(&searches, (0, 0)).await;
     }
 }

@@ -4,12 +4,10 @@
 use std::{fmt, str::FromStr};
 
 use afterstate_game::{Afterstate, GameRng, Rules, State, game_rng};
+use afterstate_lab::review::LARGEST_NUMBER;
 use rand_core::Rng;
 
 use crate::{error::ApiError, extract::excerpt};
-
-/// The largest number that all programs that read JSON agree on.
-pub(crate) const LARGEST: u64 = (1 << 53) - 1;
 
 /// More tiles than any game has.
 const MOST_DRAWN: u64 = 1_000_000;
@@ -55,7 +53,7 @@ impl FromStr for Stream {
         let numbers: Result<Vec<u64>, _> = text.split('-').map(str::parse).collect();
         let Ok([seed, game, drawn]) = numbers.as_deref() else { return Err(wrong()) };
         let (seed, game, drawn) = (*seed, *game, *drawn);
-        if seed > LARGEST || game > LARGEST || drawn > MOST_DRAWN {
+        if seed > LARGEST_NUMBER || game > LARGEST_NUMBER || drawn > MOST_DRAWN {
             return Err(wrong());
         }
         let mut rng = game_rng(seed, game);

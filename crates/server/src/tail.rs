@@ -30,6 +30,8 @@ impl Tail {
         let lines: Vec<Value> = text[..end]
             .split(|&byte| byte == b'\n')
             .filter_map(|line| serde_json::from_slice(line).ok())
+            // The header, which says what the lines belong to.
+            .filter(|line: &Value| line.get("log").is_none())
             .collect();
         self.lines += lines.len() as u64;
         lines

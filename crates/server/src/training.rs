@@ -2,6 +2,7 @@
 //! server. A child saves and stops when its standard input is closed, also when the server is no more.
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     sync::Mutex,
@@ -24,16 +25,20 @@ use crate::{
     error::{Answer, ApiError},
     extract::excerpt,
     models::{is_inside, lock},
+    runs::Found,
 };
 
 /// How long a training may take to begin, or to save and stop, before the answer is given without knowing.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long a training that has begun may take to find out that it cannot go on.
+const MOMENT: Duration = Duration::from_millis(300);
+
 /// The seconds between the checkpoints of small networks: the page plays against the model of the moment.
 const CHECKPOINT_SECONDS: u64 = 20;
 
-/// What is small.
-const SMALL_BYTES: u64 = 1 << 30;
+/// Large networks have more seconds for each so many bytes, so that saving takes a small share of the time.
+const CHECKPOINT_BYTES_PER_SECOND: u64 = 5 << 20;
 
 /// The longest training that can be asked for, in seconds.
 const LONGEST: f64 = 30.0 * 86_400.0;
@@ -91,19 +96,57 @@ impl Trainings {
         let overrides = overrides(wanted)?;
         let name = self.free_name(wanted)?;
         let directory = Directory::new(self.runs.join(&name));
-        let mut ended = self.spawn(&wanted.recipe, &overrides, &name, &directory)?;
+        let mut arguments: Vec<String> =
+            vec![wanted.recipe.clone(), "--out".into(), directory.path().to_string_lossy().into_owned()];
+        arguments.extend(overrides.into_iter().flat_map(|change| ["--set".to_owned(), change]));
+        let begun = self.begin(&name, &arguments, || directory.holds_run()).await;
+        if begun.is_err() {
+            self.sweep(&name, &directory);
+        }
+        begun.map(|()| name)
+    }
+
+    /// Goes on with a run.
+    pub(crate) async fn resume(&self, run: &Found) -> Answer<()> {
+        let path = run.directory.path().to_string_lossy().into_owned();
+        self.begin(&run.name, &[path, "--resume".into()], || run.directory.is_busy()).await
+    }
+
+    /// Removes what a training that did not begin has left.
+    fn sweep(&self, name: &str, directory: &Directory) {
+        if directory.is_busy() || directory.log().exists() {
+            return;
+        }
+        let _ = fs::remove_dir_all(directory.path());
+        let above = Path::new(name).ancestors().skip(1).filter(|part| !part.as_os_str().is_empty());
+        above.for_each(|part| _ = fs::remove_dir(self.runs.join(part)));
+    }
+
+    /// Starts the program and waits until it trains.
+    async fn begin(
+        &self,
+        name: &str,
+        arguments: &[String],
+        has_begun: impl Fn() -> bool + Send + Sync,
+    ) -> Answer<()> {
+        let mut ended = self.spawn(name, arguments)?;
+        let mut later = ended.clone();
         let begun = async {
-            while !directory.holds_run() {
+            while !has_begun() {
                 sleep(Duration::from_millis(50)).await;
             }
         };
-        tokio::select! {
+        let ended_first = tokio::select! {
             end = ended.wait_for(Option::is_some) => match end.as_deref() {
-                Ok(Some(End { status: Some(status), .. })) if status.success() => Ok(name),
-                Ok(Some(end)) => Err(failed(end)),
-                _ => Err(ApiError::internal("the training was lost")),
+                Ok(Some(End { status: Some(status), .. })) if status.success() => Some(Ok(())),
+                Ok(Some(end)) => Some(Err(failed(end))),
+                _ => Some(Err(ApiError::internal("the training was lost"))),
             },
-            _ = timeout(PATIENCE, begun) => Ok(name),
+            _ = timeout(PATIENCE, begun) => None,
+        };
+        match ended_first {
+            Some(answer) => answer,
+            None => settled(&mut later).await,
         }
     }
 
@@ -128,13 +171,7 @@ impl Trainings {
         }
     }
 
-    fn spawn(
-        &self,
-        recipe: &str,
-        overrides: &[String],
-        name: &str,
-        directory: &Directory,
-    ) -> Answer<watch::Receiver<Option<End>>> {
+    fn spawn(&self, name: &str, arguments: &[String]) -> Answer<watch::Receiver<Option<End>>> {
         let Some(program) = &self.program else {
             return Err(ApiError::conflict("this server does not train", "use `afterstate train`"));
         };
@@ -144,14 +181,7 @@ impl Trainings {
             return Err(ApiError::conflict(error, "wait for it, or stop it"));
         }
         let mut command = Command::new(program);
-        command
-            .arg("train")
-            .arg(recipe)
-            .arg("--out")
-            .arg(directory.path())
-            .arg("--until-closed")
-            .arg("--json");
-        overrides.iter().for_each(|change| _ = command.arg("--set").arg(change));
+        command.arg("train").args(arguments).args(["--until-closed", "--json"]);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(ApiError::internal)?;
         let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
@@ -169,6 +199,11 @@ impl Trainings {
             let mut names = std::iter::once(wanted.recipe.clone()).chain(numbered);
             return names.find(|name| is_free(name)).ok_or_else(|| ApiError::internal("no name is free"));
         };
+        self.check_name(name).map(|()| name.clone())
+    }
+
+    /// Refuses a name that a run cannot have.
+    pub(crate) fn check_name(&self, name: &str) -> Answer<()> {
         let is_inside_a_run = || {
             Path::new(name).ancestors().skip(1).any(|part| Directory::new(self.runs.join(part)).holds_run())
         };
@@ -176,9 +211,9 @@ impl Trainings {
             let error = format!("`{}` cannot be the name of a run", excerpt(name));
             return Err(ApiError::bad(error, "take letters, digits and hyphens"));
         }
-        match is_free(name) {
-            true => Ok(name.clone()),
-            false => Err(ApiError::conflict(format!("there is a run `{name}`"), "take another name")),
+        match self.runs.join(name).exists() {
+            true => Err(ApiError::conflict(format!("there is a run `{name}`"), "take another name")),
+            false => Ok(()),
         }
     }
 }
@@ -187,7 +222,7 @@ impl Trainings {
 fn overrides(wanted: &Wanted) -> Answer<Vec<String>> {
     let unknown = || {
         let error = format!("there is no recipe `{}`", excerpt(&wanted.recipe));
-        ApiError::not_found(error, "/api/recipes lists the recipes")
+        ApiError::not_found(error, "/api/v1/recipes lists the recipes")
     };
     let shipped = shipped().find(|shipped| shipped.name == wanted.recipe).ok_or_else(unknown)?;
     let mut overrides = Vec::new();
@@ -201,9 +236,8 @@ fn overrides(wanted: &Wanted) -> Answer<Vec<String>> {
         shipped.recipe(overrides).map_err(|error| ApiError::bad(error, "leave `seconds` out"))
     };
     let plan = Plan::of(&resolve(&overrides)?).map_err(ApiError::internal)?;
-    if plan.bytes <= SMALL_BYTES {
-        overrides.push(format!("checkpoint.every_seconds={CHECKPOINT_SECONDS}"));
-    }
+    let seconds = CHECKPOINT_SECONDS.max(plan.bytes / CHECKPOINT_BYTES_PER_SECOND);
+    overrides.push(format!("checkpoint.every_seconds={seconds}"));
     Ok(overrides)
 }
 
@@ -219,6 +253,18 @@ async fn wait(mut child: Child, stderr: Option<ChildStderr>) -> End {
         }
     }
     End { status: child.wait().await.ok(), words: String::from_utf8_lossy(&words).into_owned() }
+}
+
+/// A training that holds its directory may still find that it has no room: it is given a moment to say so.
+async fn settled(ended: &mut watch::Receiver<Option<End>>) -> Answer<()> {
+    match timeout(MOMENT, ended.wait_for(Option::is_some)).await {
+        Ok(Ok(end)) => match end.as_ref() {
+            Some(End { status: Some(status), .. }) if status.success() => Ok(()),
+            Some(end) => Err(failed(end)),
+            None => Ok(()),
+        },
+        _ => Ok(()),
+    }
 }
 
 /// Says why a training has not begun, in the child's own words: its last line is `error: …; hint: …`.

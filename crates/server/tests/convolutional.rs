@@ -95,14 +95,13 @@ fn they_play_and_are_evaluated() {
     let watched = server.events("/api/watch?game=3&model=policy&moves=5&delay=1", "end");
     assert_eq!(watched.len(), 6);
     assert!(watched[0].1["probabilities"]["up"].is_number() || watched[0].1["values"]["up"].is_null());
-    let token = server.token();
     for (model, search) in [("policy", "majority"), ("policy", "sum"), ("value", "1ply")] {
-        let path = format!("/api/evaluate?model={model}&search={search}&games=3&token={token}");
-        let (_, result) = server.events(&path, "result").pop().expect("a result");
+        let wanted = json!({ "model": model, "search": search, "games": 3 });
+        let (_, result) = server.post_events("/api/evaluate", &wanted, "result").pop().expect("a result");
         assert_eq!((&result["model"], &result["search"]), (&json!(model), &json!(search)));
         assert_eq!(result["scores"].as_array().map(Vec::len), Some(3));
     }
-    let usual = server.events(&format!("/api/evaluate?model=policy&games=1&token={token}"), "result");
+    let usual = server.post_events("/api/evaluate", &json!({ "model": "policy", "games": 1 }), "result");
     assert_eq!(usual.last().expect("a result").1["search"], "majority");
 }
 

@@ -74,7 +74,6 @@ fn odd_parameters_and_bodies_never_break_it() {
         ("/api/advise", &["board", "model", "search"][..]),
         ("/move", &["board", "model", "search"]),
         ("/api/watch", &["board", "stream", "model", "search", "game", "moves", "delay"]),
-        ("/api/evaluate", &["model", "games", "token"]),
         ("/api/runs/tiny/events", &["after"]),
     ];
     let posts = [
@@ -83,6 +82,7 @@ fn odd_parameters_and_bodies_never_break_it() {
         ("/api/move", &["board", "move", "stream"]),
         ("/api/review", &["text", "model", "search"]),
         ("/api/runs", &["recipe", "name", "seconds"]),
+        ("/api/evaluate", &["model", "games", "seed"]),
     ];
     for round in 0..400 {
         let (path, keys) = gets[round % gets.len()];
@@ -126,6 +126,9 @@ fn names_never_leave_the_directories() {
         ".",
         "..",
         "%00",
+        "tiny%2F%2Fx",
+        "tiny%2F.",
+        "tiny%2F",
     ] {
         for path in [
             format!("/api/runs/{name}"),
@@ -166,6 +169,44 @@ fn other_names_of_the_host_are_refused() {
     assert_eq!(foreign.status, 403);
     let page = server.request("GET", "/move?board=0000/0010/0100/000b", "Sec-Fetch-Site: cross-site\r\n", "");
     assert_eq!(page.status, 200);
+    let two = b"GET /api/session HTTP/1.1\r\nHost: localhost\r\nHost: evil.com\r\nConnection: close\r\n\r\n";
+    assert_eq!(server.raw(two).expect("an answer").status, 400);
+}
+
+#[test]
+fn other_sites_have_short_searches_and_read_their_errors() {
+    let server = Running::new();
+    let ask = |headers: &str, search: &str| {
+        server.request("GET", &format!("/move?board=0000/0010/0100/000b{search}"), headers, "")
+    };
+    for headers in
+        ["Sec-Fetch-Site: cross-site\r\n", "Sec-Fetch-Site: same-site\r\n", "Origin: http://evil.com\r\n"]
+    {
+        for search in ["", "&search=2ply", "&search=50ms"] {
+            assert_eq!(ask(headers, search).status, 200, "{headers}{search}");
+        }
+        for search in ["&search=3ply", "&search=51ms", "&search=10s", "&search=nonsense"] {
+            let refused = ask(headers, search);
+            assert_eq!(refused.status, 400, "{headers}{search}");
+            assert_eq!(refused.headers["access-control-allow-origin"], "*", "{refused:?}");
+        }
+        assert!(
+            ask(headers, "&search=3ply").json()["hint"].as_str().is_some_and(|hint| hint.contains("2ply"))
+        );
+    }
+    assert_eq!(ask("", "&search=3ply").status, 200, "programs are not pages");
+    assert_eq!(ask("Sec-Fetch-Site: same-origin\r\n", "&search=3ply").status, 200);
+}
+
+#[test]
+fn a_search_is_stopped_at_its_bound() {
+    let server = Running::new();
+    let start = Instant::now();
+    let answer = server.get("/api/advise?board=0000/0010/0100/0000&search=8ply");
+    assert!(start.elapsed() < Duration::from_millis(11_500), "{:?}", start.elapsed());
+    if answer.status != 200 {
+        assert_eq!((answer.status, answer.error().as_str()), (422, "the search takes longer than 10 s"));
+    }
 }
 
 #[test]
@@ -174,9 +215,15 @@ fn starting_and_stopping_needs_the_token() {
     let question = json!({ "recipe": "quick" });
     assert_eq!(server.post("/api/runs", &question).status, 403);
     assert_eq!(server.post("/api/runs/tiny/stop", &json!({})).status, 403);
-    let header = format!("X-Afterstate-Token: {}\r\n", server.token());
-    let passed_on = format!("{header}X-Forwarded-For: 1.2.3.4\r\n");
-    assert_eq!(server.request("POST", "/api/runs", &passed_on, &question.to_string()).status, 403);
+    assert_eq!(server.request("DELETE", "/api/runs/tiny", "", "").status, 403);
+    assert_eq!(server.post("/api/evaluate", &json!({})).status, 403);
+    assert_eq!(server.post("/api/solution", &json!({})).status, 403);
+    // The token is in no answer, wherever the request comes from.
+    for path in ["/", "/api/session", "/api/runs", "/app.js"] {
+        assert!(!server.get(path).body.contains(server.token()), "{path}");
+    }
+    let guessed = format!("X-Afterstate-Token: {}\r\n", "0".repeat(32));
+    assert_eq!(server.request("POST", "/api/runs", &guessed, &question.to_string()).status, 403);
     // With it, this server still has nothing to train with.
     assert_eq!(server.trusted("/api/runs", &question).status, 409);
     assert_eq!(server.trusted("/api/runs/tiny/stop", &json!({})).status, 409);
@@ -190,6 +237,13 @@ fn large_bodies_and_other_methods_are_refused() {
     let head =
         format!("POST /api/review HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n", large.len());
     assert!(server.raw((head + &large).as_bytes()).is_none_or(|answer| answer.status == 413));
+    // A length alone is enough: nothing of the body is waited for.
+    let huge = b"POST /api/review HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999999999999\r\n\r\n";
+    let start = Instant::now();
+    assert_eq!(server.raw(huge).expect("an answer").status, 413);
+    assert!(start.elapsed() < Duration::from_secs(5));
+    let plain = server.request("POST", "/api/game", "Content-Type: text/plain\r\n", "{}");
+    assert_eq!(plain.status, 415, "{plain:?}");
     assert_eq!(server.request("DELETE", "/api/runs", "", "").status, 405);
     assert_eq!(server.request("PUT", "/api/game", "", "{}").status, 405);
     server.request("PATCH", "/api/game", "", "{}").error();

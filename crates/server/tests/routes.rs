@@ -7,14 +7,14 @@ use common::Running;
 use serde_json::{Value, json};
 
 #[test]
-fn the_session_has_a_token_for_this_machine() {
+fn the_session_knows_who_has_the_token() {
     let server = Running::new();
     let session = server.get("/api/session").json();
-    assert_eq!(session["token"].as_str().expect("a token").len(), 32);
+    assert_eq!((&session["trusted"], session.get("token")), (&json!(false), None));
     assert_eq!((&session["default_model"], &session["training"]), (&json!("tiny"), &json!(false)));
     assert!(session["limits"]["max_search_ms"].as_u64() > Some(0));
-    let passed_on = server.request("GET", "/api/session", "X-Forwarded-For: 1.2.3.4\r\n", "");
-    assert_eq!(passed_on.json()["token"], Value::Null);
+    let header = format!("X-Afterstate-Token: {}\r\n", server.token());
+    assert_eq!(server.request("GET", "/api/v1/session", &header, "").json()["trusted"], true);
 }
 
 #[test]
@@ -196,8 +196,8 @@ fn runs_are_listed_and_told() {
 #[test]
 fn evaluations_are_made_and_kept() {
     let mut server = Running::new();
-    let token = server.token();
-    let events = server.events(&format!("/api/evaluate?model=tiny&games=20&seed=5&token={token}"), "result");
+    let events =
+        server.post_events("/api/evaluate", &json!({ "model": "tiny", "games": 20, "seed": 5 }), "result");
     let (name, result) = events.last().expect("an event");
     assert_eq!(
         (name.as_str(), &result["games"], result["scores"].as_array().map(Vec::len)),
@@ -207,8 +207,8 @@ fn evaluations_are_made_and_kept() {
     let known = known["evaluations"].as_array().expect("a list");
     assert_eq!((&known[0]["score"], &known[1]["file"]), (&result["score"], &json!("eval.jsonl")));
     assert_eq!((&known[0]["model"], &known[0]["file"]), (&json!("tiny"), &json!("evaluations.jsonl")));
-    assert_eq!(server.get("/api/evaluate?model=tiny&token=guess").status, 403);
-    assert_eq!(server.get("/api/evaluate?model=tiny").status, 403);
+    assert_eq!(server.post("/api/evaluate", &json!({ "model": "tiny" })).status, 403);
+    assert_eq!(server.trusted("/api/evaluate", &json!({ "games": 0 })).status, 400);
     server.end();
     let (runs, models) = (server.runs(), server.folder.path().join("models"));
     let again = Running::with(|options| (options.runs, options.models) = (runs, models));
@@ -220,12 +220,90 @@ fn evaluations_are_made_and_kept() {
 }
 
 #[test]
+fn two_models_play_the_same_games() {
+    let server = Running::new();
+    let wanted = json!({ "model": "tiny", "search": "1ply", "games": 30, "against": { "model": "tiny", "search": "random" } });
+    let (_, result) = server.post_events("/api/v1/evaluate", &wanted, "result").pop().expect("a result");
+    let (first, second) = (&result["against"], &result);
+    assert_eq!((&first["search"], &second["search"]), (&json!("1ply"), &json!("random")));
+    let mean =
+        |list: &Value| list.as_array().expect("scores").iter().filter_map(Value::as_f64).sum::<f64>() / 30.0;
+    let difference = mean(&second["scores"]) - mean(&first["scores"]);
+    assert!((result["difference"]["mean"].as_f64().expect("a mean") - difference).abs() < 1e-6, "{result}");
+    assert_eq!(result["difference"]["games"], 30);
+}
+
+#[test]
+fn many_boards_are_one_question() {
+    let server = Running::new();
+    let boards = ["0000/0010/0100/000b", "2 2 4 0  0 0 0 0  0 0 0 0  0 0 0 0"];
+    let many = server.post("/api/v1/advise", &json!({ "boards": boards, "search": "2ply" })).json();
+    for (board, advice) in boards.iter().zip(many["advice"].as_array().expect("a list")) {
+        let one = server.post("/api/v1/advise", &json!({ "board": board, "search": "2ply" })).json();
+        assert_eq!(
+            (&one["values"], &one["best"], &one["board"]),
+            (&advice["values"], &advice["best"], &advice["board"])
+        );
+    }
+    assert!(server.post("/api/advise", &json!({ "boards": ["x"] })).error().starts_with("board 1: "));
+    for bad in [json!({ "boards": [] }), json!({}), json!({ "board": boards[0], "boards": boards })] {
+        assert_eq!(server.post("/api/advise", &bad).status, 400, "{bad}");
+    }
+}
+
+#[test]
+fn a_move_is_judged_as_in_a_review() {
+    let server = Running::new();
+    let board = "0000/0010/0100/0123";
+    let review =
+        server.post("/api/review", &json!({ "text": format!("{board} up"), "search": "2ply" })).json();
+    let advice =
+        server.post("/api/advise", &json!({ "board": board, "search": "2ply", "played": "up" })).json();
+    for field in ["kept", "grade", "loss"] {
+        assert_eq!(advice["judged"][field], review["moves"][0][field], "{field}");
+    }
+    assert_eq!(
+        (&advice["chance"], advice["chance"]["tile"].as_u64()),
+        (&review["moves"][0]["chance"], Some(512))
+    );
+    let bad = server.post("/api/advise", &json!({ "board": "0000/0000/0000/0001", "played": "right" }));
+    assert!(bad.error().contains("moves nothing"));
+}
+
+#[test]
+fn a_review_tells_how_far_it_is() {
+    let server = Running::new();
+    let text = server.get("/api/review/example").json()["text"].clone();
+    let events = server.post_events("/api/v1/review", &json!({ "text": text, "search": "20ms" }), "result");
+    assert!(
+        events.iter().any(|(name, data)| name == "progress" && data["moves"].as_u64() < data["of"].as_u64())
+    );
+    let whole = server.post("/api/v1/review", &json!({ "text": text, "search": "1ply" })).json();
+    assert_eq!(events.last().expect("a result").1["score"], whole["score"]);
+}
+
+#[test]
+fn files_are_compressed_and_kept_by_browsers() {
+    let server = Running::new();
+    let plain = server.get("/app.js");
+    let tag = &plain.headers["etag"];
+    let packed = server.request("GET", "/app.js", "Accept-Encoding: gzip, br\r\n", "");
+    assert_eq!((&packed.headers["content-encoding"], &packed.headers["etag"]), (&"gzip".to_owned(), tag));
+    let length =
+        |answer: &common::Answer| answer.headers["content-length"].parse::<usize>().expect("a length");
+    assert!(length(&packed) * 2 < length(&plain));
+    let same = server.request("GET", "/app.js", &format!("If-None-Match: {tag}\r\n"), "");
+    assert_eq!((same.status, same.body.as_str()), (304, ""));
+    assert_eq!(server.request("GET", "/app.js", "If-None-Match: \"other\"\r\n", "").status, 200);
+}
+
+#[test]
 fn what_cannot_be_kept_is_told_all_the_same() {
     let server = Running::with(|options| {
         std::fs::create_dir(options.runs.join("evaluations.jsonl")).expect("a directory in the way");
     });
-    let path = format!("/api/evaluate?model=tiny&games=2&token={}", server.token());
-    let (_, result) = server.events(&path, "result").pop().expect("a result");
+    let wanted = json!({ "model": "tiny", "games": 2 });
+    let (_, result) = server.post_events("/api/evaluate", &wanted, "result").pop().expect("a result");
     assert!(result["warning"].as_str().is_some_and(|text| text.contains("could not be kept")), "{result}");
     let known = server.get("/api/evaluations").json();
     assert_eq!((&known["evaluations"][0]["score"], &result["games"]), (&result["score"], &json!(2)));

@@ -33,7 +33,9 @@ fn with_trainer() -> Running {
 #[test]
 fn a_training_is_started_and_stopped() {
     let server = with_trainer();
-    assert_eq!(server.get("/api/session").json()["training"], true);
+    let header = format!("X-Afterstate-Token: {}\r\n", server.token());
+    assert_eq!(server.request("GET", "/api/session", &header, "").json()["training"], true);
+    assert_eq!(server.get("/api/session").json()["training"], false, "not without the token");
     let started = server.trusted("/api/runs", &json!({ "recipe": "quick", "seconds": 7 }));
     assert_eq!((started.status, started.json()), (201, json!({ "name": "quick" })));
     let arguments = fs::read_to_string(server.runs().join("quick/arguments")).expect("a file");
@@ -64,5 +66,27 @@ fn a_training_that_fails_says_why() {
     let failed = server.trusted("/api/runs", &json!({ "recipe": "reference/4x6-td" }));
     assert_eq!(failed.status, 409);
     assert!(failed.error().contains("no memory") && failed.json()["hint"] == "take less", "{failed:?}");
+    assert!(!server.runs().join("reference").exists(), "nothing is left of it");
     assert_eq!(server.trusted("/api/runs", &json!({ "recipe": "quick", "seconds": -1 })).status, 400);
+}
+
+#[test]
+fn runs_are_renamed_and_deleted() {
+    let server = Running::new();
+    let delete = |name: &str| {
+        let header = format!("X-Afterstate-Token: {}\r\n", server.token());
+        server.request("DELETE", &format!("/api/v1/runs/{name}"), &header, "")
+    };
+    for (name, status) in [("../x", 400), ("tiny", 409), ("tiny/inside", 400), ("a//b", 400)] {
+        let refused = server.trusted("/api/v1/runs/tiny/rename", &json!({ "name": name }));
+        assert_eq!(refused.status, status, "{name}: {refused:?}");
+    }
+    let renamed = server.trusted("/api/v1/runs/tiny/rename", &json!({ "name": "deep/er" }));
+    assert_eq!((renamed.status, renamed.json()), (200, json!({ "name": "deep/er" })));
+    assert_eq!(server.get("/api/v1/runs/tiny").status, 404);
+    assert_eq!(server.get("/api/v1/runs/deep%2Fer").json()["state"], "finished");
+    assert_eq!(server.trusted("/api/v1/runs/deep%2Fer/resume", &json!({})).status, 409, "it is finished");
+    let deleted = delete("deep%2Fer").json();
+    assert!(deleted["bytes"].as_u64() > Some(1000), "{deleted}");
+    assert!(!server.runs().join("deep").exists() && delete("deep%2Fer").status == 404);
 }

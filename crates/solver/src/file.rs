@@ -8,14 +8,12 @@
 //! Checksums are XXH3. See `keys.rs` for keys, [`Objective`] for the unit of values.
 
 use std::{
-    fs::File,
     io::{self, Write},
     path::{Path, PathBuf},
 };
 
 use afterstate_game::Rules;
-use afterstate_network::file::{FileError, atomic::write_atomically};
-use memmap2::Mmap;
+use afterstate_network::file::{Content, FileError, atomic::write_atomically};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
@@ -93,12 +91,12 @@ impl<const N: usize> Solution<N> {
         Ok(())
     }
 
-    /// Maps a solution. Every byte is checked.
+    /// Opens a solution. Every byte is checked.
     ///
     /// # Errors
     /// When it cannot be read, is cut short or altered, or is for another board.
     pub fn open(path: &Path) -> Result<Self, SolutionError> {
-        let file = map(path).map_err(|source| SolutionError::Read { path: path.into(), source })?;
+        let file = Content::open(path).map_err(|source| SolutionError::Read { path: path.into(), source })?;
         let header = Header::parse::<N>(&file, path)?;
         let start = FIXED + PER_LAYER * header.layers.len() + CHECKSUM;
         let afterstates: u64 = header.layers.iter().map(|&(_, len)| u64::from(len)).sum();
@@ -111,18 +109,8 @@ impl<const N: usize> Solution<N> {
         if xxh3_64(&file[start..end]).to_le_bytes() != file[end..] {
             return Err(SolutionError::Checksum { path: path.into(), part: "values" });
         }
-        Ok(Solution::new(header, Data::Mapped { file, range: start..end }))
+        Ok(Solution::new(header, Data::File { content: file, range: start..end }))
     }
-}
-
-fn map(path: &Path) -> io::Result<Mmap> {
-    let file = File::open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    // SAFETY: solutions are replaced by renaming and never written in place, so the bytes do not change
-    // under us unless someone damages the file on purpose.
-    unsafe { Mmap::map(&file) }
 }
 
 impl Header {

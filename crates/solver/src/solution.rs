@@ -1,9 +1,9 @@
-//! A solved game: the values of all afterstates, in memory or in a mapped file.
+//! A solved game: the values of all afterstates.
 
 use std::ops::Range;
 
 use afterstate_game::{Afterstate, Move, Rules, State};
-use memmap2::Mmap;
+use afterstate_network::file::Content;
 
 use crate::{
     Objective,
@@ -41,7 +41,7 @@ pub(crate) struct Header {
 /// little-endian u32.
 pub(crate) enum Data {
     Owned(Vec<u8>),
-    Mapped { file: Mmap, range: Range<usize> },
+    File { content: Content, range: Range<usize> },
 }
 
 /// Where a layer is.
@@ -56,7 +56,7 @@ impl Data {
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Data::Owned(bytes) => bytes,
-            Data::Mapped { file, range } => &file[range.clone()],
+            Data::File { content, range } => &content[range.clone()],
         }
     }
 

@@ -60,6 +60,9 @@ pub(crate) fn tiles(rules: &Rules) -> impl Iterator<Item = (u64, f64)> + Clone +
 }
 
 impl<const N: usize> Space<N> {
+    /// The memory that solving takes at most, by measurement, with some to spare.
+    pub const BYTES: u64 = if N < 3 { 1 << 20 } else { 700 << 20 };
+
     /// Enumerates the boards. `progress` is told the sum of the tiles that has been reached.
     pub fn enumerate(rules: &Rules, threads: usize, mut progress: impl FnMut(u32)) -> Self {
         let starts = starts::<N>(rules, Word::canonical);

@@ -55,3 +55,15 @@ fn a_file_that_is_cut_short_or_altered_by_one_byte_is_refused() {
     let error = Solution::<3>::open(&path).err().expect("a refusal").to_string();
     assert!(error.ends_with("is a solution for boards of side 2, not 3"), "{error}");
 }
+
+#[test]
+fn a_solution_survives_what_happens_to_its_file() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("solution");
+    solution(Objective::Score).save(&path).expect("a written file");
+    let read = Solution::<2>::open(&path).expect("a solution");
+    // As `cp` does, which kills whoever has the file mapped.
+    fs::File::create(&path).expect("an empty file");
+    let afterstate = "0012".parse().expect("a board");
+    assert_eq!(read.value(afterstate), solution(Objective::Score).value(afterstate));
+}

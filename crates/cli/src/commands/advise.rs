@@ -12,7 +12,13 @@ use afterstate_search::{Advice, LineMove, Player, best_line};
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use super::{eval::parse_search, model::thousands, solve::Exact, thread_count};
+use super::{
+    endgame::{as_json as as_json_match, open_tables, table_failure},
+    eval::{check_search, parse_search, percent},
+    model::thousands,
+    solve::Exact,
+    thread_count,
+};
 use crate::error::Failure;
 
 /// Say what each move is worth
@@ -38,8 +44,11 @@ pub(crate) struct Advise {
     /// How to look ahead, as for `afterstate eval` [default: 3ply, and majority for a DCNN]
     #[arg(long)]
     search: Option<String>,
+    /// Ask the endgame tables of this directory at the leaves of the search, and show the chances
+    #[arg(long, value_name = "DIR", conflicts_with = "exact")]
+    endgame: Option<PathBuf>,
     /// The number of threads, 0 for all cores
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
     /// Print one JSON object instead
     #[arg(long)]
@@ -55,7 +64,8 @@ impl Advise {
         if let Some(net) = self.model.as_deref().map(LoadedNet::open).transpose()?.flatten() {
             return self.advise_by_net(&net, out);
         }
-        let model = Loaded::open(self.model.as_deref())?;
+        let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
+        let model = Loaded::open(self.model.as_deref())?.with_endgames(endgames);
         model.check_afterstates("`advise`")?;
         match self.board {
             AnyBoard::Four(board) => self.advise(&model, board, out),
@@ -90,14 +100,27 @@ impl Advise {
             return Err(Failure::input(message, "give a board or a model that fits the other"));
         }
         let search = model.search(parse_search(self.search.as_deref().unwrap_or(DEFAULT_SEARCH))?);
+        check_search(&search, thread_count(self.threads))?;
         let state = State::new(board);
         let (view, rules) = (model.network.view(), model.rules);
-        let advice = search.player::<N>(view, rules, thread_count(self.threads)).advise(state);
+        let advice = model.player::<N>(search, thread_count(self.threads)).advise(state);
+        let exact = model.exact(state).map_err(table_failure)?;
         let line = best_line(view, rules, search.downgrade, state, &advice);
         if self.json {
-            return Ok(writeln!(out, "{}", as_json(board, &search.to_string(), &advice, &line))?);
+            let mut object = as_json(board, &model.search_name(search), &advice, &line);
+            if model.endgames.is_some() {
+                object["endgames"] = exact.iter().map(as_json_match).collect();
+            }
+            return Ok(writeln!(out, "{object}")?);
         }
-        write_text(board, &search.to_string(), &advice, &line, out)
+        write_text(board, &model.search_name(search), &advice, &line, out)?;
+        for known in &exact {
+            let chances = advice.best().and_then(|best| known.chances[best as usize]);
+            let [best, chosen] =
+                [known.best(), chances].map(|chance| chance.map_or("–".into(), |p| percent(p.into())));
+            writeln!(out, "{}: {best}, by the best move here {chosen}", known.table.endgame().words())?;
+        }
+        Ok(())
     }
 }
 

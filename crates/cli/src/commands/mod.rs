@@ -7,6 +7,7 @@ mod advise;
 mod bench;
 mod completions;
 mod dcnn;
+mod endgame;
 mod eval;
 mod model;
 mod perft;
@@ -14,6 +15,7 @@ mod play;
 mod record;
 mod report;
 mod reproduce;
+mod review;
 mod serve;
 mod solve;
 mod train;
@@ -47,12 +49,14 @@ commands! {
     train::Train,
     eval::Eval,
     advise::Advise,
+    review::Review,
     record::Record,
     dcnn::Dcnn,
     model::Model,
     reproduce::Reproduce,
     report::Report,
     solve::Solve,
+    endgame::Endgame,
     bench::Bench,
     perft::Perft,
     completions::Completions,
@@ -64,6 +68,15 @@ fn thread_count(asked: usize) -> usize {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     }
+}
+
+/// The most threads that can be asked for.
+const MOST_THREADS: usize = 1024;
+
+/// Reads a number of threads.
+fn parse_threads(text: &str) -> Result<usize, String> {
+    let threads = text.parse().ok().filter(|threads| *threads <= MOST_THREADS);
+    threads.ok_or_else(|| format!("a number of threads is 0 (all cores) to {MOST_THREADS}"))
 }
 
 /// What `afterstate` does when it is not told anything.

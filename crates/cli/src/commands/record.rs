@@ -15,12 +15,12 @@ use afterstate_lab::{
 use clap::{Args, Subcommand};
 
 use super::{
-    eval::{bar, parse_search},
+    endgame::open_tables,
+    eval::{bar, check_search, parse_search},
     model::thousands,
     thread_count,
-    train::stop_signal,
 };
-use crate::error::Failure;
+use crate::{error::Failure, signals::stop_signal};
 
 /// Record games of a strong player, for networks to learn from
 ///
@@ -58,6 +58,9 @@ struct Recording {
     /// The model file, or the directory of a run
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
+    /// Ask the endgame tables of this directory at the leaves of the search
+    #[arg(long, value_name = "DIR")]
+    endgame: Option<PathBuf>,
     /// How to look ahead, as for `afterstate eval`
     #[arg(long, default_value = "3ply")]
     search: String,
@@ -71,7 +74,7 @@ struct Recording {
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// The number of threads, 0 for all cores
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
 }
 
@@ -94,7 +97,8 @@ impl Verify {
 
 impl Recording {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let model = Loaded::open(self.model.as_deref())?;
+        let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
+        let model = Loaded::open(self.model.as_deref())?.with_endgames(endgames);
         let search = model.search(parse_search(&self.search)?);
         model.check_afterstates("`record`")?;
         if model.side() != 4 {
@@ -104,16 +108,17 @@ impl Recording {
         let about = About {
             model: model.name.clone(),
             checksum: model.checksum.clone(),
-            search: search.to_string(),
+            search: model.search_name(search),
             seed: self.seed,
             four,
             start_tiles,
             version: env!("CARGO_PKG_VERSION").into(),
         };
         let threads = thread_count(self.threads);
+        check_search(&search, threads)?;
         let recorder = Recorder { directory: &self.out, about, games: self.games, threads };
         let (stop, progress, mut ended) = (stop_signal()?, bar(self.games), Tally::default());
-        let player = || search.player::<4>(model.network.view(), model.rules, 1);
+        let player = || model.player::<4>(search, 1);
         let all = recorder.record(player, |games, result| {
             progress.inc(games);
             if let Some(result) = result {

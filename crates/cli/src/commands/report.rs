@@ -9,7 +9,10 @@ use afterstate_lab::report::{ReportError, load, page, record};
 use afterstate_network::file::atomic::write_atomically;
 use clap::Args;
 
-use super::{model::failure as file_failure, train::failure as run_failure};
+use super::{
+    model::{check_target, failure as file_failure},
+    train::failure as run_failure,
+};
 use crate::error::Failure;
 
 /// Put runs side by side in one HTML file
@@ -38,6 +41,7 @@ impl Report {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let subjects =
             self.runs.iter().map(|run| load(run)).collect::<Result<Vec<_>, _>>().map_err(failure)?;
+        check_target(&self.output)?;
         let html = page(&subjects, |series, games| {
             // Long games take a while; nobody minds when this cannot be said.
             let _ = writeln!(stderr(), "playing {}", series.label);

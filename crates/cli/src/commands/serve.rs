@@ -2,19 +2,21 @@
 
 use std::{
     io::{Write, stderr},
-    net::{IpAddr, Ipv4Addr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     path::PathBuf,
 };
 
-use afterstate_server::{Options, PORT, ServeError, Server};
+use afterstate_server::{Options, PORT, ServeError, Server, address_in_network};
 use clap::Args;
 
+use super::endgame::open_tables;
 use crate::error::Failure;
 
 /// Serve the page and the API
 ///
 /// The page is where to watch a model play, to play, to analyse boards, to review games, and to train; docs/api.md
-/// describes the API. Only this machine can reach it unless --listen says otherwise. Ctrl-C stops it.
+/// describes the API. Only this machine can reach it unless --listen says otherwise. The address that is printed holds a
+/// token: whoever opens it may start and stop trainings. Ctrl-C stops it.
 #[derive(Args, Default)]
 #[command(after_help = "Examples:\n  \
     afterstate                               the same as `afterstate serve`\n  \
@@ -24,11 +26,14 @@ use crate::error::Failure;
 pub(crate) struct Serve {
     /// The model to begin with: a file, or the directory of a run [the built-in one]
     model: Option<PathBuf>,
+    /// Ask the endgame tables of this directory at the leaves of searches
+    #[arg(long, value_name = "DIR")]
+    endgame: Option<PathBuf>,
     /// The port [2048, or the next one that is free]
     #[arg(long)]
     port: Option<u16>,
     /// The address to listen on, such as 0.0.0.0 to let other machines in; whoever reaches it can use the models, but
-    /// training is started and stopped on this machine only
+    /// trainings need the token
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<IpAddr>,
     /// A name that browsers may know this server by, besides localhost; may be given often
@@ -52,6 +57,7 @@ impl Serve {
             runs: self.runs.unwrap_or(defaults.runs),
             models: self.models.unwrap_or(defaults.models),
             model: self.model,
+            endgames: self.endgame.as_deref().map(open_tables).transpose()?.flatten(),
             trainer: std::env::current_exe().ok(),
             connections: defaults.connections,
             patience: defaults.patience,
@@ -68,7 +74,12 @@ impl Serve {
             let _ = writeln!(stderr(), "warning: {warning}");
         }
         let shown = if options.listen.is_unspecified() { Ipv4Addr::LOCALHOST.into() } else { address.ip() };
-        writeln!(out, "http://{}", std::net::SocketAddr::new(shown, port))?;
+        let page = |ip| format!("http://{}/", SocketAddr::new(ip, port));
+        // What follows # stays in the browser: the token goes over no wire and into no log.
+        writeln!(out, "{}#token/{}", page(shown), server.token())?;
+        if let Some(ip) = address_in_network().filter(|_| options.listen.is_unspecified()) {
+            writeln!(out, "on a phone in the same network: {}", page(ip))?;
+        }
         writeln!(out, "model: {}", server.default_model())?;
         out.flush()?;
         server.run_until_signal().map_err(failure)
@@ -84,7 +95,7 @@ fn warning(listen: IpAddr, port: u16) -> String {
     };
     format!(
         "{who} can now use this server on port {port}: the models and runs, and the processor for searches. There is no \
-         encryption and no password. Trainings are started and stopped on this machine only."
+         encryption and no password. Trainings are started and stopped with the token of the first address below only."
     )
 }
 

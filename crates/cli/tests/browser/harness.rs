@@ -3,9 +3,11 @@
 use std::{
     fs,
     future::Future,
+    io::{BufRead, BufReader},
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
@@ -54,7 +56,8 @@ pub(crate) fn in_browser<F: Future<Output = ()> + Send + 'static>(
     let directory = tempfile::tempdir().expect("a directory");
     prepare(directory.path(), setup);
     let (port, driver_port) = (free_port(), free_port());
-    let _server = Running(serve(directory.path(), port));
+    let (server, token) = serve(directory.path(), port);
+    let server = Arc::new(Mutex::new(Running(server)));
     let _driver = Running(
         Command::new("chromedriver")
             .arg(format!("--port={driver_port}"))
@@ -69,7 +72,15 @@ pub(crate) fn in_browser<F: Future<Output = ()> + Send + 'static>(
         .expect("a runtime");
     let outcome = runtime.block_on(async {
         let client = connect(driver_port, &directory.path().join("profile")).await;
-        let page = Page { client: client.clone(), address: format!("http://127.0.0.1:{port}/") };
+        let folder = directory.path().to_owned();
+        let page = Page {
+            client: client.clone(),
+            address: format!("http://127.0.0.1:{port}/"),
+            port,
+            folder,
+            token: token.into(),
+            server,
+        };
         let outcome = tokio::spawn(test(page)).await;
         client.close().await.expect("the browser closes"); // also after a failure: it would live on
         outcome
@@ -101,10 +112,15 @@ fn prepare(directory: &Path, setup: &Setup) {
     (setup.beside)(&models);
 }
 
-fn serve(directory: &Path, port: u16) -> Child {
+/// The server, and the token that it prints.
+fn serve(directory: &Path, port: u16) -> (Child, String) {
     let mut command = afterstate(directory);
-    command.args(["serve", "--port", &port.to_string()]).stderr(Stdio::null());
-    command.spawn().expect("the binary runs")
+    command.args(["serve", "--port", &port.to_string()]).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the binary runs");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("its output")).read_line(&mut line).expect("a line");
+    let token = line.trim().rsplit_once("#token/").expect("an address with a token").1.to_owned();
+    (child, token)
 }
 
 /// A port that was free a moment ago.
@@ -146,6 +162,10 @@ async fn connect(port: u16, profile: &Path) -> Client {
 pub(crate) struct Page {
     client: Client,
     address: String,
+    port: u16,
+    pub(crate) folder: PathBuf,
+    token: Mutex<String>,
+    server: Arc<Mutex<Running>>,
 }
 
 impl Page {
@@ -159,6 +179,36 @@ impl Page {
         }
     }
 
+    /// Opens the address that the server printed: the browser keeps its token.
+    pub(crate) async fn open_with_token(&self) {
+        let token = self.token.lock().expect("a token").clone();
+        self.load(&format!("#token/{token}")).await;
+    }
+
+    /// Ends the server.
+    pub(crate) fn stop_server(&self) {
+        let mut running = self.server.lock().expect("the server");
+        let _ = running.0.kill();
+        let _ = running.0.wait();
+    }
+
+    /// Starts it again, on the same port.
+    pub(crate) fn start_server(&self) {
+        let (child, token) = serve(&self.folder, self.port);
+        *self.server.lock().expect("the server") = Running(child);
+        *self.token.lock().expect("a token") = token;
+    }
+
+    /// Loads the page again where it is.
+    pub(crate) async fn reload(&self) {
+        self.client.refresh().await.expect("the page loads again");
+    }
+
+    /// Goes back in the browser's history.
+    pub(crate) async fn back(&self) {
+        self.client.back().await.expect("a page before");
+    }
+
     /// Goes to a view without loading the page again.
     pub(crate) async fn go(&self, hash: &str) {
         self.run(&format!("location.hash = {}", json!(hash))).await;
@@ -167,6 +217,14 @@ impl Page {
     /// Runs a script.
     pub(crate) async fn run(&self, script: &str) -> Value {
         self.client.execute(script, Vec::new()).await.unwrap_or_else(|error| panic!("{script}: {error}"))
+    }
+
+    /// Runs a script that calls its last argument when it is done.
+    pub(crate) async fn run_async(&self, script: &str) -> Value {
+        self.client
+            .execute_async(script, Vec::new())
+            .await
+            .unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
     /// The value of an expression.

@@ -2,7 +2,12 @@
 //!
 //! Without ChromeDriver these tests say that they are skipped; `scripts/test.sh` installs it.
 
+mod axe;
+mod boards;
+mod everybody;
 mod harness;
+mod kept;
+mod research;
 mod screenshots;
 mod solution;
 mod views;
@@ -17,6 +22,7 @@ use harness::{Page, Setup, in_browser};
 fn the_page_in_a_browser() {
     let setup = Setup { seconds: 2.0, tuples: "2x4", model: None, beside: other_models };
     in_browser(&setup, |page| async move {
+        page.open_with_token().await;
         views::watch_starts_by_itself(&page).await;
         views::watch_pauses_steps_and_goes_back(&page).await;
         views::arrow_keys_move_tiles(&page).await;
@@ -30,7 +36,49 @@ fn the_page_in_a_browser() {
         views::shortcuts_and_theme(&page).await;
         views::no_view_is_wider_than_a_phone(&page).await;
         views::a_training_draws_a_growing_curve(&page).await;
+        research::runs_are_compared_renamed_and_deleted(&page).await;
+        research::recipes_are_found(&page).await;
+        research::two_models_are_compared(&page).await;
+        research::without_the_token_nothing_starts(&page).await;
         assert_eq!(page.console_errors().await, Vec::<String>::new(), "errors in the browser's console");
+    });
+}
+
+#[test]
+fn games_are_kept_and_boards_are_shared() {
+    let setup = Setup { seconds: 2.0, tuples: "2x4", model: None, beside: |_| () };
+    in_browser(&setup, |page| async move {
+        page.open_with_token().await;
+        kept::a_game_survives(&page).await;
+        page.console_errors().await; // the server was away
+        kept::the_page_draws_the_servers_tiles(&page).await;
+        kept::a_new_game_asks_and_can_be_taken_back(&page).await;
+        kept::games_are_exported_and_imported(&page).await;
+        kept::an_unfinished_game_is_reviewed(&page).await;
+        boards::positions_go_from_view_to_view(&page).await;
+        boards::variations_can_be_walked(&page).await;
+        boards::an_analysis_deepens(&page).await;
+        boards::bars_have_a_scale(&page).await;
+        boards::mistakes_are_lessons_and_puzzles(&page).await;
+        boards::what_players_have_is_understood(&page).await;
+        assert_eq!(page.console_errors().await, Vec::<String>::new(), "errors in the browser's console");
+    });
+}
+
+#[test]
+fn the_page_is_for_everybody() {
+    let setup = Setup { seconds: 2.0, tuples: "2x4", model: None, beside: other_models };
+    in_browser(&setup, |page| async move {
+        page.open_with_token().await;
+        everybody::keys_go_where_the_focus_is(&page).await;
+        everybody::it_can_be_listened_to(&page).await;
+        everybody::the_board_fits(&page).await;
+        everybody::settings_are_in_one_place(&page).await;
+        everybody::wrong_addresses_say_so(&page).await;
+        axe::finds_nothing_serious(&page).await;
+        assert_eq!(page.console_errors().await, Vec::<String>::new(), "errors in the browser's console");
+        everybody::it_starts_without_the_server(&page).await;
+        research::three_by_three_is_solved_by_a_click(&page).await;
     });
 }
 

@@ -15,6 +15,7 @@ pub(crate) async fn take_all(page: &Page) {
     let directory =
         env::var_os("AFTERSTATE_IMAGES").map(PathBuf::from).expect("AFTERSTATE_IMAGES names a directory");
     fs::create_dir_all(&directory).expect("a directory");
+    page.open_with_token().await;
     page.load("#results").await;
     page.run("localStorage.setItem('afterstate.model', 'strong')").await; // where there is one
     evaluate(page).await;
@@ -39,7 +40,7 @@ pub(crate) async fn take_all(page: &Page) {
 async fn evaluate(page: &Page) {
     page.until("a model can be evaluated", "document.querySelector('select[name=search]')").await;
     for (model, search) in [(0, 0), (0, 1), (1, 0)] {
-        let choose = "const [model, search] = document.querySelectorAll('select');";
+        let choose = "const [model, search] = document.querySelectorAll('.setup select');";
         page.run(&format!(
             "{choose} model.selectedIndex = {model} % model.length; search.selectedIndex = {search}"
         ))
@@ -121,8 +122,11 @@ async fn play(page: &Page) {
         seen = page.text(moves).await;
         sleep(Duration::from_secs(1)).await;
     }
-    page.until("they are graded", &format!("document.querySelectorAll('.grade').length === Number({moves})"))
-        .await;
+    page.until(
+        "they are graded",
+        &format!("document.querySelectorAll('.strip .grade').length === Math.min(60, Number({moves}))"),
+    )
+    .await;
     page.press('h').await;
     page.until("a hint", "document.querySelector('.is-best')").await;
 }

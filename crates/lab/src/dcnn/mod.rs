@@ -1,7 +1,7 @@
 //! Networks taught by play records (kondo-2019, sections 4.2, 5.1 and 6): runs that can be interrupted and resumed.
 //!
 //! A run directory holds `dcnn.json` (the settings), `log.jsonl` (error and accuracy), `eval.jsonl` (test plays),
-//! `model.safetensors` and `checkpoint/state.safetensors`. A resumed run goes on exactly where its checkpoint was: records come in an order
+//! `model.safetensors` and `checkpoint/state.safetensors`, with the checkpoint before it. A resumed run goes on exactly where its checkpoint was: records come in an order
 //! that is a function of the settings, and the weights do not depend on the number of threads. It may go on on another device.
 
 mod learner;
@@ -13,15 +13,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use afterstate_network::file::{FileError, atomic::write_atomically};
+use afterstate_network::{
+    MemoryError, check_fits,
+    file::{FileError, atomic::write_atomically},
+};
 use afterstate_policy::{
     Architecture, CrossEntropy, Device, DeviceError, Net, NetSpec, Sample, SpecError, Step, Trainer,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    log::LogError,
-    records::{RecordError, Shuffled, shards},
+    log::{Line, LogError, Repaired},
+    records::{Record, RecordError, Shuffled, shards},
     run::Directory,
     stats::EvalReport,
 };
@@ -52,6 +55,9 @@ pub struct Settings {
     pub records: PathBuf,
     /// How many of its shards are used, the first ones by name; all when the run begins.
     pub shards: usize,
+    /// Their checksum, taken when the run begins.
+    #[serde(default)]
+    pub shards_checksum: String,
     /// The network.
     pub network: Taught,
     /// The number of input channels of a convolutional network: 16 is up to the 32768-tile.
@@ -82,6 +88,7 @@ impl Default for Settings {
         Settings {
             records: PathBuf::new(),
             shards: 0,
+            shards_checksum: String::new(),
             network: Taught::Dcnn { layers: 5, channels: 222 },
             tile_values: NetSpec::TILE_VALUES,
             samples: 20_000_000,
@@ -131,25 +138,50 @@ impl Settings {
         Ok(write_atomically(&settings_path(directory), write)?)
     }
 
-    /// Refuses settings that cannot be.
-    fn check(&self) -> Result<(), DcnnError> {
-        let rate = |rate: f32| rate > 0.0 && rate.is_finite();
+    /// Refuses settings that cannot be, and what does not fit into memory.
+    fn check(&self, threads: usize) -> Result<(), DcnnError> {
+        let rate = |rate: f32| rate > 0.0 && rate <= 1e9;
         let wrong = [
             (self.batch == 0 || self.batch > 1_000_000, "batch", "1 to 1000000 records"),
-            (!rate(self.rate) || !rate(self.final_rate), "rate", "a number above 0"),
+            (!rate(self.rate) || !rate(self.final_rate), "rate", "a number above 0, at most 10^9"),
             (self.test_every > 0 && self.test_games == 0, "test_games", "1 or more"),
+            (self.samples > 1_000_000_000_000, "samples", "at most 10^12 records"),
         ];
-        let wrong = wrong.into_iter().find(|(wrong, ..)| *wrong);
-        wrong.map_or(Ok(()), |(_, key, right)| Err(DcnnError::Setting { key, right }))
+        if let Some((_, key, right)) = wrong.into_iter().find(|(wrong, ..)| *wrong) {
+            return Err(DcnnError::Setting { key, right });
+        }
+        Ok(check_fits("teaching this network with such a buffer and batch", self.bytes(threads)?)?)
     }
 
-    /// Refuses what would make a resumed run another one.
-    fn check_unchanged(&self, stored: &Settings) -> Result<(), DcnnError> {
-        let Settings { samples, test_every, test_games, .. } = stored.clone();
+    /// About how much memory it takes: the records to choose from, the weights with the state of the optimizer and a gradient for each
+    /// part of the batch, and what a pass keeps for each thread.
+    fn bytes(&self, threads: usize) -> Result<u64, DcnnError> {
+        let records = (self.buffer as u64).saturating_add(self.batch as u64);
+        let records = records.saturating_mul(size_of::<Record>() as u64);
+        let Some(spec) = self.spec()? else { return Ok(records) };
+        let per_board = match spec.architecture {
+            Architecture::Dcnn { layers, channels } => PIXELS * layers * channels,
+            Architecture::Tjwei { first, second } => PIXELS * (first + second),
+        };
+        let parts = self.batch.div_ceil(Trainer::<CrossEntropy>::PART) as u64;
+        let gradients = 4 * spec.weights() as u64 * (3 + parts);
+        let passes = threads as u64 * Trainer::<CrossEntropy>::PART as u64 * PER_PIXEL * per_board as u64;
+        Ok(records.saturating_add(gradients).saturating_add(passes))
+    }
+
+    /// Whether a run with these settings learns as one with others does.
+    fn learns_like(&self, other: &Settings) -> bool {
+        let Settings { samples, test_every, test_games, .. } = other.clone();
         let same = Settings { samples, test_every, test_games, ..self.clone() };
-        if same == *stored { Ok(()) } else { Err(DcnnError::Changed) }
+        same == *other
     }
 }
+
+/// The pixels of the widest layer.
+const PIXELS: usize = 16;
+
+/// The bytes that a pass keeps of each pixel and channel: the value, its slope, and what the filters see of it.
+const PER_PIXEL: u64 = 4 * 10;
 
 fn settings_path(directory: &Directory) -> PathBuf {
     directory.path().join("dcnn.json")
@@ -185,6 +217,14 @@ pub struct TestLine {
     /// What came out, in the form of `eval --json`.
     #[serde(flatten)]
     pub report: EvalReport,
+}
+
+impl Line for LearningLine {
+    const KIND: &'static str = "learning";
+}
+
+impl Line for TestLine {
+    const KIND: &'static str = "tests";
 }
 
 /// Why a network cannot be taught.
@@ -249,6 +289,39 @@ pub enum DcnnError {
     /// Settings that a resumed run cannot change.
     #[error("a resumed run learns as it did before: only samples, test_every and test_games can change")]
     Changed,
+    /// The shards are others than when the run began.
+    #[error("the records in {} have changed since the run began, so that it would not go on as it was", .0.display())]
+    OtherRecords(PathBuf),
+    /// The checkpoint is of another run.
+    #[error("{} is the checkpoint of a run with other settings than dcnn.json says", .0.display())]
+    OtherSettings(PathBuf),
+    /// The checkpoint is of another version of the program.
+    #[error("{} was written by afterstate {found}, and this is afterstate {}", path.display(), env!("CARGO_PKG_VERSION"))]
+    Version {
+        /// The checkpoint.
+        path: PathBuf,
+        /// The version that wrote it.
+        found: String,
+    },
+    /// The error is no number any more.
+    #[error(
+        "learning has diverged within {samples} records: numbers are no longer finite with a rate of {rate}"
+    )]
+    Diverged {
+        /// How far it came.
+        samples: u64,
+        /// The learning rate.
+        rate: f32,
+    },
+    /// The newest checkpoint is damaged; a warning.
+    #[error("{0}; it goes on from the checkpoint before")]
+    FellBack(Box<DcnnError>),
+    /// A log was damaged; a warning.
+    #[error(transparent)]
+    Repaired(#[from] Repaired),
+    /// There is not enough memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// A checkpoint without the number of records.
     #[error("{} does not say how many records it has learned from", .0.display())]
     Checkpoint(PathBuf),
@@ -267,10 +340,18 @@ pub fn accuracy(
 ) -> Result<Step, DcnnError> {
     let mut trainer = Trainer::<CrossEntropy>::new(net, threads)?.on(device)?;
     let mut records = Shuffled::new(shards(records)?, Settings::default().buffer, 0);
-    let mut sample = || -> Result<_, DcnnError> {
-        let record = records.draw()?;
-        Ok(Sample { board: record.state.board(), target: record.action })
-    };
-    let samples: Vec<_> = (0..samples).map(|_| sample()).collect::<Result<_, _>>()?;
-    Ok(trainer.test(&samples))
+    let (mut total, mut left) = (Step::default(), samples);
+    while left > 0 {
+        let mut sample = || -> Result<_, DcnnError> {
+            let record = records.draw()?;
+            Ok(Sample { board: record.state.board(), target: record.action })
+        };
+        let some: Vec<_> = (0..left.min(TESTED)).map(|_| sample()).collect::<Result<_, _>>()?;
+        total.add(trainer.test(&some));
+        left -= some.len() as u64;
+    }
+    Ok(total)
 }
+
+/// The records that are looked at together.
+const TESTED: u64 = 100_000;

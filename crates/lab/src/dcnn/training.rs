@@ -3,20 +3,22 @@
 use std::{
     collections::{BTreeMap, HashSet},
     fs::File,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
 use afterstate_game::{GameRng, Rules, Symmetry, game_rng};
+use afterstate_network::file::{FileError, Problem};
 use afterstate_policy::{Device, Step};
 use rand_core::Rng;
+use serde_json::json;
 
 use super::{DcnnError, LearningLine, Settings, TestLine, learner::Learner};
 use crate::{
     evaluate::{self, Games, evaluate_players},
-    log::JsonLines,
-    records::{Record, Shuffled, shards},
+    log::{Header, Log},
+    records::{Record, Shuffled, digest, shards},
     run::{Directory, RunError},
     stats::{EvalReport, GameResult, Summary},
 };
@@ -43,6 +45,8 @@ pub enum Event<'a> {
     Game(&'a GameResult),
     /// Test plays were added to `eval.jsonl`.
     Tested(&'a TestLine),
+    /// Something failed that training survives, such as a checkpoint on a full disk.
+    Warning(&'a DcnnError),
 }
 
 /// How a run ended.
@@ -67,9 +71,11 @@ pub struct Training {
     symmetries: GameRng,
     samples: u64,
     seconds: f64,
-    log: JsonLines<LearningLine>,
-    tests: JsonLines<TestLine>,
+    log: Log<LearningLine>,
+    tests: Log<TestLine>,
     last_test: Option<TestLine>,
+    /// What was wrong with what it goes on from.
+    warnings: Vec<DcnnError>,
     _lock: File,
 }
 
@@ -84,15 +90,16 @@ impl Training {
         threads: usize,
         device: Device,
     ) -> Result<Self, DcnnError> {
-        if Settings::stored(&directory)?.is_some() || directory.holds_run() {
+        if Settings::stored(&directory)?.is_some() || directory.holds_run() || directory.has_checkpoint() {
             return Err(DcnnError::Exists(directory.path().into()));
         }
-        let settings = Settings { shards: shards(&settings.records)?.len(), ..settings };
-        settings.check()?;
+        settings.check(threads)?;
+        let shards = shards(&settings.records)?;
+        let settings = Settings { shards: shards.len(), shards_checksum: digest(&shards)?, ..settings };
         let lock = lock(&directory)?;
         let learner = Learner::new(&settings, threads, device)?;
         settings.store(&directory)?;
-        Training::prepare(directory, settings, threads, learner, (0, 0.0), lock)
+        Training::prepare(directory, settings, threads, Point::start(learner), lock)
     }
 
     /// Prepares to go on with a run; only the number of records and the test plays may have changed.
@@ -107,32 +114,39 @@ impl Training {
     ) -> Result<Self, DcnnError> {
         let stored = Settings::stored(&directory)?;
         let stored = stored.ok_or_else(|| DcnnError::NoRun(directory.path().into()))?;
-        settings.check_unchanged(&stored)?;
-        settings.check()?;
-        let lock = lock(&directory)?;
-        let checkpoint = directory.checkpoint();
-        settings.store(&directory)?;
-        if !checkpoint.exists() {
-            let learner = Learner::new(&settings, threads, device)?;
-            return Training::prepare(directory, settings, threads, learner, (0, 0.0), lock);
+        let settings = Settings { shards_checksum: stored.shards_checksum.clone(), ..settings };
+        if !settings.learns_like(&stored) {
+            return Err(DcnnError::Changed);
         }
-        let (learner, extra) = Learner::load(&settings, &checkpoint, threads, device)?;
-        let samples = extra.get("samples").and_then(|text| text.parse().ok());
-        let seconds = extra.get("seconds").and_then(|text| text.parse().ok());
-        let done = samples.zip(seconds).ok_or(DcnnError::Checkpoint(checkpoint))?;
-        Training::prepare(directory, settings, threads, learner, done, lock)
+        settings.check(threads)?;
+        let lock = lock(&directory)?;
+        if !directory.has_checkpoint() {
+            settings.store(&directory)?;
+            let start = Point::start(Learner::new(&settings, threads, device)?);
+            return Training::prepare(directory, settings, threads, start, lock);
+        }
+        let is_damaged = |error: &DcnnError| matches!(error, DcnnError::File(_) | DcnnError::Checkpoint(_));
+        let load = |path: &Path| Point::load(path, &settings, threads, device);
+        let (mut point, damaged) = directory.load_checkpoint(load, is_damaged)?;
+        point.warnings.extend(damaged.map(|error| DcnnError::FellBack(error.into())));
+        settings.store(&directory)?;
+        Training::prepare(directory, settings, threads, point, lock)
     }
 
     fn prepare(
         directory: Directory,
         settings: Settings,
         threads: usize,
-        learner: Learner,
-        (samples, seconds): (u64, f64),
+        point: Point,
         lock: File,
     ) -> Result<Self, DcnnError> {
+        let Point { learner, samples, seconds, mut warnings } = point;
         let mut all: Vec<PathBuf> = shards(&settings.records)?;
         all.truncate(settings.shards);
+        // A run from before there was a checksum cannot tell.
+        if !settings.shards_checksum.is_empty() && digest(&all)? != settings.shards_checksum {
+            return Err(DcnnError::OtherRecords(settings.records));
+        }
         let apart = if all.len() > 1 { all.len().div_ceil(HELD_OUT_SHARE) } else { 0 };
         let held_out = draw_some(all.split_off(all.len() - apart))?;
         let mut records = Shuffled::new(all, settings.buffer, settings.seed);
@@ -141,9 +155,14 @@ impl Training {
             records.draw()?;
             symmetries.next_u64();
         }
-        let (log, _) = JsonLines::resume(&directory.log(), |line: &LearningLine| line.samples <= samples)?;
-        let (tests, before) =
-            JsonLines::resume(&directory.evaluations(), |line: &TestLine| line.samples <= samples)?;
+        let owner = json!({ "network": settings.network, "seed": settings.seed });
+        let header = Header::of::<LearningLine>(&owner);
+        let (log, _, log_repaired) =
+            Log::resume(&directory.log(), &header, |line: &LearningLine| line.samples <= samples)?;
+        let header = Header::of::<TestLine>(&owner);
+        let (tests, before, tests_repaired) =
+            Log::resume(&directory.evaluations(), &header, |line: &TestLine| line.samples <= samples)?;
+        warnings.extend(log_repaired.into_iter().chain(tests_repaired).map(DcnnError::from));
         Ok(Training {
             directory,
             settings,
@@ -157,6 +176,7 @@ impl Training {
             log,
             tests,
             last_test: before.into_iter().last(),
+            warnings,
             _lock: lock,
         })
     }
@@ -180,11 +200,13 @@ impl Training {
         stop: &AtomicBool,
         mut watch: impl FnMut(Event<'_>),
     ) -> Result<Outcome, DcnnError> {
+        self.warnings.drain(..).for_each(|warning| watch(Event::Warning(&warning)));
         if self.is_at_test() {
             // Unless it has been made: games that were interrupted are played again.
-            self.test(stop, &mut watch)?;
+            self.test(stop, &mut watch);
         }
         let (mut since, mut saved) = (Since::new(self.seconds), Instant::now());
+        let mut saved_at = None;
         while self.samples < self.settings.samples && !stop.load(Relaxed) {
             let begin = Instant::now();
             let step = self.step()?;
@@ -195,21 +217,29 @@ impl Training {
             if self.has_passed(LOG_EVERY, step.samples) || is_last {
                 let line = self.report(&since);
                 since = Since::new(self.seconds);
-                self.log.append(&line)?;
-                watch(Event::Logged(&line));
-                if saved.elapsed() > CHECKPOINT_EVERY {
-                    self.save()?;
-                    saved = Instant::now();
+                match self.log.append(&line) {
+                    Ok(()) => watch(Event::Logged(&line)),
+                    Err(error) => watch(Event::Warning(&error.into())),
                 }
             }
             let every = self.settings.test_every;
-            if every > 0 && (self.has_passed(every, step.samples) || is_last) {
-                // Before the games, so that they need not be played again with other weights.
-                self.save()?;
-                self.test(stop, &mut watch)?;
+            let is_test = every > 0 && (self.has_passed(every, step.samples) || is_last);
+            // Before test games, so that they need not be played again with other weights.
+            if is_test || saved.elapsed() > CHECKPOINT_EVERY {
+                match self.save() {
+                    Err(error @ DcnnError::Diverged { .. }) => return Err(error),
+                    Err(error) => watch(Event::Warning(&error)),
+                    Ok(()) => saved_at = Some(self.samples),
+                }
+                saved = Instant::now();
+            }
+            if is_test {
+                self.test(stop, &mut watch);
             }
         }
-        self.save()?;
+        if saved_at != Some(self.samples) {
+            self.save()?;
+        }
         let finished = self.samples >= self.settings.samples;
         Ok(Outcome { finished, samples: self.samples, test: self.last_test })
     }
@@ -225,7 +255,12 @@ impl Training {
         }
         let rate = self.rate();
         self.samples += batch.len() as u64;
-        Ok(self.learner.step(&batch, rate))
+        let step = self.learner.step(&batch, rate);
+        if step.loss.is_finite() { Ok(step) } else { Err(self.diverged()) }
+    }
+
+    fn diverged(&self) -> DcnnError {
+        DcnnError::Diverged { samples: self.samples, rate: self.rate() }
     }
 
     /// The learning rate now.
@@ -262,9 +297,9 @@ impl Training {
     }
 
     /// Test plays; none when they are stopped.
-    fn test(&mut self, stop: &AtomicBool, watch: &mut impl FnMut(Event<'_>)) -> Result<(), DcnnError> {
+    fn test(&mut self, stop: &AtomicBool, watch: &mut impl FnMut(Event<'_>)) {
         if self.last_test.as_ref().is_some_and(|line| line.samples == self.samples) {
-            return Ok(());
+            return;
         }
         let (begin, count) = (Instant::now(), self.settings.test_games);
         let games = Games { rules: Rules::default(), seed: evaluate::SEED, count };
@@ -274,17 +309,16 @@ impl Training {
             !stop.load(Relaxed)
         };
         let outcome = evaluate_players(games, &HashSet::new(), self.threads, player, ended);
-        let Some(summary) = outcome.and_then(|outcome| Summary::of(4, &outcome.results)) else {
-            return Ok(());
-        };
+        let Some(summary) = outcome.and_then(|outcome| Summary::of(4, &outcome.results)) else { return };
         let model = self.directory.path().to_string_lossy();
         let seconds = begin.elapsed().as_secs_f64();
         let report = EvalReport::new(&model, &self.learner.play_name(), games.seed, &summary, seconds);
         let line = TestLine { samples: self.samples, report };
-        self.tests.append(&line)?;
-        watch(Event::Tested(&line));
+        match self.tests.append(&line) {
+            Ok(()) => watch(Event::Tested(&line)),
+            Err(error) => watch(Event::Warning(&error.into())),
+        }
         self.last_test = Some(line);
-        Ok(())
     }
 
     /// Writes the checkpoint and the model.
@@ -293,12 +327,57 @@ impl Training {
         let settings =
             settings.map_err(|source| DcnnError::Settings { path: self.directory.path().into(), source })?;
         let mut extra = BTreeMap::from([
-            ("samples".to_string(), self.samples.to_string()),
-            ("settings".to_string(), settings),
+            (VERSION.to_string(), env!("CARGO_PKG_VERSION").to_string()),
+            (SAMPLES.to_string(), self.samples.to_string()),
+            (SETTINGS.to_string(), settings),
         ]);
-        self.learner.save_model(&self.directory.model(), &extra)?;
-        extra.insert("seconds".into(), self.seconds.to_string());
-        Ok(self.learner.save(&self.directory.checkpoint(), &extra)?)
+        let unsaved = |error: FileError| match error.problem {
+            // Numbers that are not finite are not the file's fault.
+            Problem::NotFinite { .. } => self.diverged(),
+            _ => error.into(),
+        };
+        let model = self.learner.save_model(&self.directory.model(), &extra).map_err(unsaved);
+        extra.insert(SECONDS.into(), self.seconds.to_string());
+        let checkpoint =
+            self.directory.save_checkpoint(|path| self.learner.save(path, &extra).map_err(unsaved));
+        checkpoint.and(model)
+    }
+}
+
+/// The metadata of checkpoints.
+const VERSION: &str = "afterstate";
+const SAMPLES: &str = "samples";
+const SETTINGS: &str = "settings";
+const SECONDS: &str = "seconds";
+
+/// Where a run begins, or goes on.
+struct Point {
+    learner: Learner,
+    samples: u64,
+    seconds: f64,
+    /// What was wrong with what it goes on from.
+    warnings: Vec<DcnnError>,
+}
+
+impl Point {
+    fn start(learner: Learner) -> Self {
+        Point { learner, samples: 0, seconds: 0.0, warnings: Vec::new() }
+    }
+
+    /// Takes up a checkpoint of a run with these settings.
+    fn load(path: &Path, settings: &Settings, threads: usize, device: Device) -> Result<Self, DcnnError> {
+        let (learner, extra) = Learner::load(settings, path, threads, device)?;
+        if let Some(found) = extra.get(VERSION).filter(|version| *version != env!("CARGO_PKG_VERSION")) {
+            return Err(DcnnError::Version { path: path.into(), found: found.clone() });
+        }
+        let of = extra.get(SETTINGS).and_then(|text| serde_json::from_str::<Settings>(text).ok());
+        if !of.is_some_and(|of| settings.learns_like(&of)) {
+            return Err(DcnnError::OtherSettings(path.into()));
+        }
+        let samples = extra.get(SAMPLES).and_then(|text| text.parse().ok());
+        let seconds = extra.get(SECONDS).and_then(|text| text.parse().ok());
+        let (samples, seconds) = samples.zip(seconds).ok_or_else(|| DcnnError::Checkpoint(path.into()))?;
+        Ok(Point { learner, samples, seconds, warnings: Vec::new() })
     }
 }
 

@@ -4,14 +4,15 @@ use std::{collections::HashSet, path::Path};
 
 use afterstate_network::file::safetensors::TensorFile;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
-    log::{JsonLines, LogError},
+    log::{Header, Line, Log, LogError, Repaired},
     stats::GameResult,
 };
 
-/// What the games of a file have in common: its first line.
+/// What the games of a file have in common: its header.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct KeptHeader {
     /// The model that played.
@@ -24,14 +25,6 @@ pub struct KeptHeader {
     pub seed: u64,
 }
 
-/// A line of the file.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-enum Line {
-    Header(KeptHeader),
-    Game(KeptGame),
-}
-
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 struct KeptGame {
     game: u64,
@@ -42,27 +35,17 @@ struct KeptGame {
     seconds: f64,
 }
 
-/// Why results cannot be kept in a file.
-#[derive(Debug, thiserror::Error)]
-pub enum KeepError {
-    /// The file cannot be read or written.
-    #[error(transparent)]
-    File(#[from] LogError),
-    /// The file holds other games.
-    #[error("{path} holds games of {found}, not of {wanted}")]
-    Other {
-        /// The file.
-        path: String,
-        /// What it holds.
-        found: String,
-        /// What was asked for.
-        wanted: String,
-    },
+impl Line for KeptGame {
+    const KIND: &'static str = "games";
+
+    fn is_old_header(object: &Map<String, Value>) -> bool {
+        KeptHeader::deserialize(object).is_ok()
+    }
 }
 
 /// A file of games, open for more.
 pub struct KeptGames {
-    lines: JsonLines<Line>,
+    log: Log<KeptGame>,
     results: Vec<GameResult>,
     seconds: f64,
 }
@@ -79,47 +62,32 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Reads a file of games; `None` when it is a file of something else.
+    /// Reads a file of games; `None` when it is a file of something else. Damaged lines are left out.
     pub fn read(path: &Path) -> Option<Kept> {
-        let mut lines = JsonLines::<Line>::read(path).ok()?.into_iter();
-        let Some(Line::Header(header)) = lines.next() else { return None };
-        let mut kept = Kept { header, results: Vec::new(), seconds: 0.0 };
-        for line in lines {
-            if let Line::Game(game) = line {
-                kept.seconds = kept.seconds.max(game.seconds);
-                kept.results.push(game.result());
-            }
-        }
-        Some(kept)
+        let (header, games) = Log::<KeptGame>::read_with_header(path).ok()?;
+        Some(Kept { header: header.owner()?, seconds: seconds(&games), results: results(&games) })
     }
 }
 
+/// Each game once: no game is played twice, so a line that is there twice was copied.
+fn results(games: &[KeptGame]) -> Vec<GameResult> {
+    let mut seen = HashSet::new();
+    games.iter().filter(|game| seen.insert(game.game)).map(KeptGame::result).collect()
+}
+
+fn seconds(games: &[KeptGame]) -> f64 {
+    games.iter().fold(0.0, |seconds: f64, game| seconds.max(game.seconds))
+}
+
 impl KeptGames {
-    /// Goes on with a file, or begins one.
+    /// Goes on with a file, or begins one. Damaged lines are left out, so that their games are played again; the file as it was is
+    /// then kept aside.
     ///
     /// # Errors
-    /// When the file cannot be read or written, or holds games of another evaluation.
-    pub fn open(path: &Path, header: &KeptHeader) -> Result<Self, KeepError> {
-        let (mut lines, found) = JsonLines::resume(path, |_| true)?;
-        let mut kept = Vec::new();
-        let mut first = None;
-        for line in found {
-            match line {
-                Line::Header(header) => first = first.or(Some(header)),
-                Line::Game(game) => kept.push(game),
-            }
-        }
-        match first {
-            None => lines.append(&Line::Header(header.clone()))?,
-            Some(found) if found == *header => {}
-            Some(found) => {
-                let (found, wanted) = (found.describe(), header.describe());
-                return Err(KeepError::Other { path: path.display().to_string(), found, wanted });
-            }
-        }
-        let seconds = kept.iter().fold(0.0, |seconds: f64, game| seconds.max(game.seconds));
-        let results = kept.iter().map(KeptGame::result).collect();
-        Ok(KeptGames { lines, results, seconds })
+    /// When the file is something else or holds games of another evaluation, another process writes to it, or it cannot be read or written.
+    pub fn open(path: &Path, header: &KeptHeader) -> Result<(Self, Option<Repaired>), LogError> {
+        let (log, games, repaired) = Log::open(path, &Header::of::<KeptGame>(header))?;
+        Ok((KeptGames { log, results: results(&games), seconds: seconds(&games) }, repaired))
     }
 
     /// The games in the file, in the order in which they ended.
@@ -141,10 +109,10 @@ impl KeptGames {
     ///
     /// # Errors
     /// When it cannot be written; the file is as before then.
-    pub fn add(&mut self, result: &GameResult, seconds: f64) -> Result<(), KeepError> {
+    pub fn add(&mut self, result: &GameResult, seconds: f64) -> Result<(), LogError> {
         let GameResult { game, score, max_exponent, moves } = *result;
         let line = KeptGame { game, score, tile: 1 << max_exponent, moves, seconds };
-        self.lines.append(&Line::Game(line))?;
+        self.log.append(&line)?;
         self.results.push(*result);
         Ok(())
     }
@@ -153,13 +121,6 @@ impl KeptGames {
 /// The checksum of a model file's header, which holds those of all tables.
 pub fn header_checksum(file: &TensorFile) -> String {
     format!("{:016x}", xxh3_64(file.header()))
-}
-
-impl KeptHeader {
-    fn describe(&self) -> String {
-        let KeptHeader { model, checksum, search, seed } = self;
-        format!("{model} (checksum {checksum}) with {search} and seed {seed}")
-    }
 }
 
 impl KeptGame {

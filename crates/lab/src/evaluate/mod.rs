@@ -13,13 +13,13 @@ use std::collections::HashSet;
 
 use afterstate_game::Rules;
 use afterstate_network::Network;
-use afterstate_search::{Player, PlayerSpec};
+use afterstate_search::{Endgames, Player, PlayerSpec};
 
 use crate::stats::GameResult;
 
 pub(crate) use players::in_parallel;
 
-pub use kept::{KeepError, Kept, KeptGames, KeptHeader, header_checksum};
+pub use kept::{Kept, KeptGames, KeptHeader, header_checksum};
 pub use survival::{Position, Steps, Survival, SurvivalError, Survivor, positions_at};
 pub use times::{TimeSummary, Times};
 
@@ -77,6 +77,8 @@ pub struct Contest<'a> {
     pub network: &'a Network,
     /// The search.
     pub player: PlayerSpec,
+    /// Tables that the search asks at its leaves.
+    pub endgames: Option<&'a Endgames>,
     /// Which games to play.
     pub games: Games,
     /// The numbers of games to leave out: they have been played.
@@ -103,7 +105,7 @@ impl Contest<'_> {
     pub fn play(&self, mut watch: impl FnMut(&[GameResult]) -> bool) -> Option<Outcome> {
         let watch = &mut watch;
         let Contest { network, player, games, played, threads, .. } = *self;
-        if player.is_one_ply() && self.collect.is_none() {
+        if player.is_one_ply() && self.collect.is_none() && self.endgames.is_none() {
             let results = greedy::evaluate(network, player.downgrade, games, played, threads, watch)?;
             return Some(Outcome { results, ..Outcome::default() });
         }

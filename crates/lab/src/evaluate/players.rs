@@ -4,6 +4,7 @@
 use std::{
     collections::HashSet,
     sync::{
+        Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
         mpsc::{RecvTimeoutError, sync_channel},
     },
@@ -24,8 +25,9 @@ pub(super) fn evaluate<const N: usize>(
     contest: &Contest<'_>,
     watch: &mut dyn FnMut(&[GameResult]) -> bool,
 ) -> Option<Outcome> {
-    let Contest { network, player, games, played, threads, collect } = *contest;
-    let player = || player.player::<N>(network.view(), games.rules, 1);
+    let Contest { network, player, endgames, games, played, threads, collect } = *contest;
+    let player =
+        || player.player_with::<N>(network.view(), games.rules, 1, |search| search.with_endgames(endgames));
     play_all(games, played, threads, collect, player, watch)
 }
 
@@ -38,13 +40,13 @@ pub(super) fn play_all<const N: usize, P: Player<N>>(
     player: impl Fn() -> P + Sync,
     mut watch: impl FnMut(&[GameResult]) -> bool,
 ) -> Option<Outcome> {
-    let numbers: Vec<u64> = (0..games.count).filter(|number| !played.contains(number)).collect();
+    let numbers = (0..games.count).filter(|number| !played.contains(number));
     let mut outcome = Outcome::default();
     in_parallel(
-        &numbers,
+        numbers,
         threads,
         player,
-        |player, &number, stop| {
+        |player, number, stop| {
             let mut game = Game::new(games.rules, games.seed, number);
             let (mut times, mut collector) = (Times::default(), Collector::new(collect));
             let watch = |game: &Game<N>| {
@@ -144,22 +146,24 @@ pub(super) fn play_in_step<const N: usize, P: Player<N>>(
     games.are_complete(played, outcome.results.len()).then_some(outcome)
 }
 
-/// Does pieces of work on threads. Each has a worker of its own; a piece that was stopped has no result. `watch` sees
+/// Does pieces of work on threads, which take them as they come. Each has a worker of its own; a piece that was stopped has no result. `watch` sees
 /// the results as they come, and now and then nothing; when it returns `false`, everything stops. Threads are never more than two
 /// pieces ahead of it.
-pub(crate) fn in_parallel<P: Sync, W, T: Send>(
-    pieces: &[P],
+pub(crate) fn in_parallel<P, W, T: Send>(
+    pieces: impl Iterator<Item = P> + Send,
     threads: usize,
     worker: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, &P, &AtomicBool) -> Option<T> + Sync,
+    work: impl Fn(&mut W, P, &AtomicBool) -> Option<T> + Sync,
     watch: impl FnMut(Option<T>) -> bool,
 ) {
-    let next = AtomicU64::new(0);
+    let most = pieces.size_hint().1.unwrap_or(usize::MAX);
+    let pieces = Mutex::new(pieces.fuse());
+    let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
     on_threads(
-        threads.min(pieces.len()),
+        threads.min(most),
         |send, stop| {
             let mut worker = worker();
-            while let Some(piece) = pieces.get(next.fetch_add(1, Relaxed) as usize) {
+            while let Some(piece) = next() {
                 let Some(result) = work(&mut worker, piece, stop) else { return };
                 if !send(result) {
                     return;

@@ -8,7 +8,7 @@ use std::{array, path::Path};
 
 use afterstate_game::{Board, Game, ParseError, Rules, State};
 use afterstate_network::Network;
-use afterstate_search::PlayerSpec;
+use afterstate_search::{Endgames, PlayerSpec};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
     players::{in_parallel, play},
 };
 use crate::{
-    log::{JsonLines, LogError},
+    log::{LogError, read_lines},
     stats::wilson,
 };
 
@@ -192,7 +192,7 @@ impl Survival {
 /// When the file cannot be read, or holds none.
 pub fn positions_at<const N: usize>(path: &Path, step: u32) -> Result<Vec<State<N>>, SurvivalError> {
     let name = || path.display().to_string();
-    let positions: Vec<Position> = JsonLines::read(path)?;
+    let positions: Vec<Position> = read_lines(path)?;
     let states = positions.into_iter().filter(|position| position.step == step).map(|position| {
         let state = position.board.parse();
         state.map_err(|source| SurvivalError::Board { path: name(), board: position.board, source })
@@ -208,6 +208,8 @@ pub struct Survivor<'a> {
     pub network: &'a Network,
     /// The search.
     pub player: PlayerSpec,
+    /// Tables that the search asks at its leaves.
+    pub endgames: Option<&'a Endgames>,
     /// The rules.
     pub rules: Rules,
     /// The seed of the tiles.
@@ -226,13 +228,16 @@ impl Survivor<'_> {
         games: u64,
         mut watch: impl FnMut(&Survival) -> bool,
     ) -> Survival {
-        let starts: Vec<_> = (0..games).zip(positions.iter().copied().cycle()).collect();
+        let starts = (0..games).zip(positions.iter().copied().cycle());
         let mut survival = Survival { from, to, games: 0, reached: 0 };
         in_parallel(
-            &starts,
+            starts,
             self.threads,
-            || self.player.player::<N>(self.network.view(), self.rules, 1),
-            |player, &(number, state), stop| {
+            || {
+                let (view, rules, endgames) = (self.network.view(), self.rules, self.endgames);
+                self.player.player_with::<N>(view, rules, 1, |search| search.with_endgames(endgames))
+            },
+            |player, (number, state), stop| {
                 let mut game = Game::from_state(self.rules, self.seed, number, state);
                 let is_short = |game: &Game<N>| steps.sum(game.state().board()) < to;
                 let whole = play(&mut **player, &mut game, &mut Times::default(), stop, is_short);

@@ -16,7 +16,7 @@ pub enum RecipeError {
         nearest: Option<String>,
     },
     /// A table of recipes, of which a row must be named.
-    #[error("{file} is a table of recipes: add the name of a row, {}", rows.iter().map(|row| format!("`/{row}`")).collect::<Vec<_>>().join(", "))]
+    #[error("{file} is a table of recipes: add the name of a row, {}", names(rows))]
     Table {
         /// The file.
         file: String,
@@ -156,4 +156,12 @@ pub(super) fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'
         .filter(|(similarity, _)| *similarity > 0.55)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate.to_owned())
+}
+
+/// The first names of many.
+fn names(rows: &[String]) -> String {
+    const TOLD: usize = 50;
+    let names: Vec<_> = rows.iter().take(TOLD).map(|row| format!("`/{row}`")).collect();
+    let more = if rows.len() > TOLD { format!(" and {} more", rows.len() - TOLD) } else { String::new() };
+    names.join(", ") + &more
 }

@@ -3,7 +3,7 @@
 use afterstate_network::Values;
 use serde::Serialize;
 
-use super::document::Document;
+use super::{document::Document, running::MOST};
 
 const DOWNGRADE: &str = "learning.downgrade";
 
@@ -22,6 +22,8 @@ pub struct Learning {
     pub epsilon: f64,
     /// Which of several best moves is made in self-play.
     pub ties: Ties,
+    /// T: the temperature of softmax in self-play, in points; 0 for none.
+    pub temperature: f64,
     /// The tile from which on the moves of self-play are those of downgraded boards; 0 for never.
     pub downgrade: u64,
     /// From which share of the budget on the rate is multiplied by which factor, in order.
@@ -50,28 +52,29 @@ impl Learning {
         {
             *alpha = weight_alpha(doc, features);
         }
-        if matches!(step_size, StepSize::Autostep { .. })
-            && target != (Target::Td { lambda: 0.0, horizon: Some(0) })
-        {
-            let reason = "autostep is defined for lambda = 0 in forward order";
-            doc.impossible("learning.step_size", reason);
-        }
         let expected = "a probability from 0 to 1";
         let epsilon = doc.read("learning.epsilon", 0.0, expected, |epsilon| (0.0..=1.0).contains(epsilon));
         let ties = doc.choice("learning.ties", &[("first", Ties::First), ("random", Ties::Random)]);
+        let expected = "a number of points, 0 for none";
+        let temperature = doc.read("learning.temperature", 0.0, expected, |temperature| *temperature >= 0.0);
+        if temperature > 0.0 && (epsilon > 0.0 || ties == Ties::Random) {
+            let reason = "softmax already draws among all moves: leave learning.epsilon and learning.ties";
+            doc.impossible("learning.temperature", reason);
+        }
         let is_tile = |tile: &u64| *tile == 0 || tile.is_power_of_two() && (4..=131_072).contains(tile);
         let downgrade = doc.read(DOWNGRADE, 0, "a tile from 4 to 131072, 0 for never", is_tile);
         if downgrade > 0 && values != Values::Afterstates {
             doc.impossible(DOWNGRADE, "it is for values of afterstates");
         }
-        let expected = "a list of [share, factor] with rising shares between 0 and 1 and factors above 0";
+        let expected =
+            "a list of [share, factor] with rising shares between 0 and 1 and factors above 0, at most 1000";
         let schedule = doc.read("learning.schedule", Vec::new(), expected, |steps| is_schedule(steps));
-        Learning { target, order, step_size, epsilon, ties, downgrade, schedule }
+        Learning { target, order, step_size, epsilon, ties, temperature, downgrade, schedule }
     }
 }
 
 fn is_schedule(steps: &[(f64, f64)]) -> bool {
-    let inside = |&(from, factor): &(f64, f64)| from > 0.0 && from < 1.0 && factor > 0.0;
+    let inside = |&(from, factor): &(f64, f64)| from > 0.0 && from < 1.0 && factor > 0.0 && factor <= 1000.0;
     steps.iter().all(inside) && steps.is_sorted_by(|a, b| a.0 < b.0)
 }
 
@@ -141,6 +144,8 @@ pub enum StepSize {
         beta: f64,
         /// The share of the budget that the second phase has, P_TC.
         tc_share: f64,
+        /// Actions after which the rates of the second phase start anew, again and again; 0 for never.
+        tc_reset: u64,
     },
     /// A rate for each weight by Autostep: jaskowski-2016, V.B.2.
     Autostep {
@@ -148,9 +153,20 @@ pub enum StepSize {
         mu: f64,
         /// The rate at which the scale of a weight's changes is forgotten, τ.
         tau: f64,
-        /// The first rate of every weight, α_init.
+        /// The first rate of every weight, α_init, divided by the number of active features.
         alpha: f64,
     },
+}
+
+impl StepSize {
+    /// The key of the learning rate, and the rate; of two phases, that of the first.
+    pub fn rate(&self) -> (&'static str, f64) {
+        match *self {
+            StepSize::Fixed { alpha } | StepSize::OtdTc { alpha, .. } => ("learning.alpha", alpha),
+            StepSize::Tc { beta, .. } => ("learning.beta", beta),
+            StepSize::Autostep { mu, .. } => ("learning.mu", mu),
+        }
+    }
 }
 
 type ReadTarget = fn(&mut Document, Order) -> Target;
@@ -160,12 +176,12 @@ fn td(doc: &mut Document, order: Order) -> Target {
     doc.refuse("learning.n", "learning.target", r#"it belongs to target = "n-step""#);
     let lambda = doc.read("learning.lambda", 0.0, "a number from 0 to 1", |l| (0.0..=1.0).contains(l));
     let key = "learning.horizon";
-    let expected = "a whole number of states";
+    let (expected, longest) = ("a whole number of states, at most 10000", 10_000);
     let horizon = if order == Order::Backward {
         doc.refuse(key, "learning.order", r#"order = "backward" goes through the whole episode"#);
         None
     } else if lambda == 0.0 {
-        if doc.read(key, 0u32, expected, |_| true) > 0 {
+        if doc.read(key, 0u32, expected, |h| *h <= longest) > 0 {
             doc.refuse(key, "learning.lambda", "with lambda = 0 no error reaches an earlier state");
         }
         Some(0)
@@ -173,7 +189,7 @@ fn td(doc: &mut Document, order: Order) -> Target {
         if lambda == 1.0 && !doc.is_given(key) {
             doc.impossible("learning.lambda", "lambda = 1 has no default horizon; give learning.horizon too");
         }
-        Some(doc.read(key, default_horizon(lambda), expected, |_| true))
+        Some(doc.read(key, default_horizon(lambda).min(longest), expected, |h| *h <= longest))
     };
     Target::Td { lambda, horizon }
 }
@@ -205,7 +221,7 @@ const STEP_SIZE_KEYS: [(&str, &[&str]); 7] = [
     ("learning.alpha", &["fixed", "otd+tc", "autostep"]),
     (WEIGHT_ALPHA, &["fixed"]),
     ("learning.beta", &["tc", "otd+tc"]),
-    ("learning.tc_reset", &["tc"]),
+    ("learning.tc_reset", &["tc", "otd+tc"]),
     ("learning.tc_share", &["otd+tc"]),
     ("learning.mu", &["autostep"]),
     ("learning.tau", &["autostep"]),
@@ -243,15 +259,18 @@ fn fixed(doc: &mut Document) -> StepSize {
 
 fn tc(doc: &mut Document) -> StepSize {
     refuse_others(doc, "tc");
-    let expected = "a number of actions, 0 for never";
-    StepSize::Tc { beta: beta(doc), tc_reset: doc.read("learning.tc_reset", 0, expected, |_| true) }
+    StepSize::Tc { beta: beta(doc), tc_reset: tc_reset(doc) }
+}
+
+fn tc_reset(doc: &mut Document) -> u64 {
+    doc.read("learning.tc_reset", 0, "a number of actions up to 10^18, 0 for never", |n| *n <= MOST)
 }
 
 fn otd_tc(doc: &mut Document) -> StepSize {
     refuse_others(doc, "otd+tc");
     let expected = "a share of the budget above 0 and below 1";
     let tc_share = doc.read("learning.tc_share", 0.1, expected, |share| *share > 0.0 && *share < 1.0);
-    StepSize::OtdTc { alpha: alpha(doc, 0.1), beta: beta(doc), tc_share }
+    StepSize::OtdTc { alpha: alpha(doc, 0.1), beta: beta(doc), tc_share, tc_reset: tc_reset(doc) }
 }
 
 fn autostep(doc: &mut Document) -> StepSize {

@@ -107,6 +107,7 @@ impl Recipe {
         let game = Game::read(&mut doc);
         let network = Network::read(&mut doc, game.side);
         let learning = Learning::read(&mut doc, network.values, network.active_features(game.side));
+        let evaluation = Evaluation::read(&mut doc);
         let recipe = Recipe {
             name: doc.read("name", name.to_owned(), "a text", |_| true),
             description: doc.read("description", String::new(), "a text", |_| true),
@@ -117,8 +118,8 @@ impl Recipe {
             game,
             network,
             budget: Budget::read(&mut doc),
-            evaluation: Evaluation::read(&mut doc),
-            checkpoint: Checkpoint::read(&mut doc),
+            checkpoint: Checkpoint::read(&mut doc, &evaluation),
+            evaluation,
             log: Log::read(&mut doc),
         };
         doc.finish().map(|()| recipe)

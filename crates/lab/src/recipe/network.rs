@@ -135,7 +135,7 @@ fn halved(doc: &mut Document, network: &Network, side: usize) -> Vec<f64> {
     let expected = "a list with a number for each stage, 0 for a stage that begins with other weights";
     let Ok(spec) = network.spec(side) else { return doc.read(KEY, Vec::new(), expected, |_| true) };
     let fits = |factors: &Vec<f64>| {
-        factors.len() == spec.stages.count() && factors.iter().all(|factor| factor.is_finite())
+        factors.len() == spec.stages.count() && factors.iter().all(|factor| (*factor as f32).is_finite())
     };
     let halved = doc.read(KEY, Vec::new(), expected, fits);
     let network = Network { halved, ..network.clone() };

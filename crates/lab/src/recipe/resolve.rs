@@ -6,6 +6,7 @@ use afterstate_learning::{
     target::{Backward, DelayedTdLambda, NStep, TdLambda},
 };
 use afterstate_search::Downgrade;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Budget, Learning, Order, ParallelMode, Recipe, RecipeError, StepSize, Target, Ties};
 
@@ -20,6 +21,7 @@ impl Recipe {
             policy: EpsilonGreedy {
                 epsilon: self.learning.epsilon,
                 random_ties: self.learning.ties == Ties::Random,
+                temperature: self.learning.temperature,
             },
             downgrade: self
                 .learning
@@ -54,6 +56,15 @@ impl Recipe {
     }
 }
 
+impl Recipe {
+    /// A checksum of what a run never changes: the logs of a run are known by it.
+    pub(crate) fn fingerprint(&self) -> String {
+        let mut table = toml::Table::try_from(self).unwrap_or_default();
+        table.retain(|key, _| ["seed", "game", "network", "learning", "start"].contains(&key));
+        format!("{:016x}", xxh3_64(table.to_string().as_bytes()))
+    }
+}
+
 impl Learning {
     fn target_spec(&self) -> TargetSpec {
         match self.target {
@@ -76,8 +87,8 @@ impl Learning {
             StepSize::Tc { beta, tc_reset } => {
                 StepSizeSpec::TemporalCoherence { beta: beta as f32, reset: tc_reset }
             }
-            StepSize::OtdTc { alpha, beta, tc_share } => {
-                StepSizeSpec::FixedThenCoherence { alpha: alpha as f32, beta: beta as f32, tc_share }
+            StepSize::OtdTc { alpha, beta, tc_share, tc_reset: reset } => {
+                StepSizeSpec::FixedThenCoherence { alpha: alpha as f32, beta: beta as f32, tc_share, reset }
             }
             StepSize::Autostep { mu, tau, alpha } => {
                 StepSizeSpec::Autostep { mu: mu as f32, tau: tau as f32, alpha: alpha as f32 }

@@ -1,12 +1,25 @@
 //! How a recipe is run: threads, budget, evaluation, checkpoints, log.
 
 use afterstate_network::Stages;
-use serde::Serialize;
+use afterstate_search::{Limit, PlayerSpec};
+use serde::{Serialize, Serializer};
 
-use super::{Learning, Network, StepSize, document::Document};
+use super::{Learning, Network, StepSize, document::Document, value::FromToml};
 
-const AT_LEAST_ONE: &str = "a whole number above 0";
-const SECONDS: &str = "a number of seconds above 0";
+/// The most actions or episodes that a recipe may ask for: far more than any machine makes.
+pub(super) const MOST: u64 = 1_000_000_000_000_000_000;
+
+const COUNT: &str = "a whole number from 1 to 10^18";
+const SECONDS: &str = "a number of seconds above 0, at most 10^9";
+
+fn is_count(count: &u64) -> bool {
+    (1..=MOST).contains(count)
+}
+
+/// A time that [`Duration`](std::time::Duration) can hold, and nobody waits longer.
+fn is_time(seconds: &f64) -> bool {
+    *seconds > 0.0 && *seconds <= 1e9
+}
 
 /// How training is spread over threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -98,9 +111,9 @@ impl Budget {
     pub(super) fn read(doc: &mut Document) -> Self {
         let keys = ["budget.actions", "budget.episodes", "budget.seconds"];
         match doc.one_of(&keys) {
-            Some("budget.seconds") => Budget::Seconds(doc.read(keys[2], 1.0, SECONDS, |s| *s > 0.0)),
-            Some("budget.episodes") => Budget::Episodes(doc.read(keys[1], 1, AT_LEAST_ONE, |n| *n > 0)),
-            Some(_) => Budget::Actions(doc.read(keys[0], 1, AT_LEAST_ONE, |n| *n > 0)),
+            Some("budget.seconds") => Budget::Seconds(doc.read(keys[2], 1.0, SECONDS, is_time)),
+            Some("budget.episodes") => Budget::Episodes(doc.read(keys[1], 1, COUNT, is_count)),
+            Some(_) => Budget::Actions(doc.read(keys[0], 1, COUNT, is_count)),
             None => {
                 doc.missing("budget", &keys);
                 Budget::Actions(1)
@@ -109,39 +122,91 @@ impl Budget {
     }
 }
 
-/// How often, and how well, the greedy player is measured during training.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+/// How often, and how well, the network is measured during training: jaskowski-2016, section V.A.2.
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Evaluation {
     /// The number of actions between evaluations; 0 stands for never.
     pub every: u64,
-    /// The number of games of an evaluation.
-    pub games: u64,
+    /// Who plays, such as `1ply` and `3ply`.
+    pub searches: Vec<PlayerSpec>,
+    /// The number of games of each.
+    #[serde(serialize_with = "one_for_all_or_each")]
+    pub games: Vec<u64>,
 }
 
 impl Evaluation {
+    /// Who plays, and how many games.
+    pub fn contests(&self) -> impl Iterator<Item = (PlayerSpec, u64)> {
+        self.searches.iter().copied().zip(self.games.iter().copied())
+    }
+
     pub(super) fn read(doc: &mut Document) -> Self {
-        let every = "a number of actions, 0 for never";
-        Evaluation {
-            every: doc.read("evaluation.every", 100_000_000, every, |_| true),
-            games: doc.read("evaluation.games", 1000, AT_LEAST_ONE, |games| *games > 0),
-        }
+        let expected = "a number of actions up to 10^18, 0 for never";
+        let every = doc.read("evaluation.every", 100_000_000, expected, |n| *n <= MOST);
+        let expected = "a list of different searches, such as [\"1ply\", \"3ply\"]";
+        let different = |searches: &Vec<PlayerSpec>| {
+            let first = |(i, search): (usize, &PlayerSpec)| !searches[..i].contains(search);
+            !searches.is_empty() && searches.iter().enumerate().all(first)
+        };
+        let greedy = PlayerSpec::new(Limit::Plies(1));
+        let searches = doc.read("evaluation.searches", vec![greedy], expected, different);
+        let key = "evaluation.games";
+        let expected = "a whole number from 1 to 10^9, or a list of one for each of evaluation.searches";
+        let count = searches.len();
+        let OneOrEach(games) = doc.read(key, OneOrEach(vec![1000]), expected, |OneOrEach(games)| {
+            (games.len() == 1 || games.len() == count)
+                && games.iter().all(|games| (1..=1_000_000_000).contains(games))
+        });
+        let games = if games.len() == count { games } else { vec![games[0]; count] };
+        Evaluation { every, searches, games }
+    }
+}
+
+/// A number, or a list of numbers.
+struct OneOrEach(Vec<u64>);
+
+impl FromToml for OneOrEach {
+    fn from_toml(value: &toml::Value) -> Option<Self> {
+        u64::from_toml(value).map(|number| vec![number]).or_else(|| Vec::from_toml(value)).map(OneOrEach)
+    }
+}
+
+impl FromToml for PlayerSpec {
+    fn from_toml(value: &toml::Value) -> Option<Self> {
+        value.as_str()?.parse().ok()
+    }
+}
+
+fn one_for_all_or_each<S: Serializer>(games: &[u64], serializer: S) -> Result<S::Ok, S::Error> {
+    match games {
+        [all] => all.serialize(serializer),
+        each => each.serialize(serializer),
     }
 }
 
 /// How often a run is saved so that it can be resumed.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Checkpoint {
     /// The number of seconds between checkpoints.
     pub every_seconds: f64,
     /// Whether a finished run keeps one, so that it can be given a larger budget.
     pub keep: bool,
+    /// The search by whose evaluations the best network so far is kept, beside the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<PlayerSpec>,
 }
 
 impl Checkpoint {
-    pub(super) fn read(doc: &mut Document) -> Self {
+    pub(super) fn read(doc: &mut Document, evaluation: &Evaluation) -> Self {
+        let best = doc.read("checkpoint.best", None, "a search, such as \"3ply\"", |_| true);
+        if best.is_some_and(|best| evaluation.every == 0 || !evaluation.searches.contains(&best)) {
+            let reason = "the best network is known by evaluations: name the search in evaluation.searches, with evaluation.every";
+            doc.impossible("checkpoint.best", reason);
+        }
         Checkpoint {
-            every_seconds: doc.read("checkpoint.every_seconds", 600.0, SECONDS, |s| *s > 0.0),
+            every_seconds: doc.read("checkpoint.every_seconds", 600.0, SECONDS, is_time),
             keep: doc.read("checkpoint.keep", true, "true or false", |_| true),
+            best,
         }
     }
 }
@@ -160,8 +225,8 @@ impl Log {
     pub(super) fn read(doc: &mut Document) -> Self {
         let keys = ["log.every_seconds", "log.every_episodes"];
         match doc.one_of(&keys) {
-            Some("log.every_episodes") => Log::EveryEpisodes(doc.read(keys[1], 1, AT_LEAST_ONE, |n| *n > 0)),
-            _ => Log::EverySeconds(doc.read(keys[0], 10.0, SECONDS, |s| *s > 0.0)),
+            Some("log.every_episodes") => Log::EveryEpisodes(doc.read(keys[1], 1, COUNT, is_count)),
+            _ => Log::EverySeconds(doc.read(keys[0], 10.0, SECONDS, is_time)),
         }
     }
 }

@@ -41,7 +41,8 @@ pub(super) struct Source {
 impl Source {
     /// Reads a text.
     pub(super) fn parse(file: &str, text: &str) -> Result<Self, RecipeError> {
-        let line = |at: usize| 1 + text.bytes().take(at).filter(|&byte| byte == b'\n').count();
+        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+        let line = |at: usize| 1 + ends.partition_point(|&end| end < at);
         let place = |at: usize| Place::Line(file.to_owned(), line(at));
         let table = DeTable::parse(text).map_err(|error| syntax(error, place))?;
         let mut source = Source { common: Entries::new(), rows: Vec::new() };

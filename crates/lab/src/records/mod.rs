@@ -17,9 +17,10 @@ use std::{
 use afterstate_game::{Move, State};
 use afterstate_network::file::FileError;
 use parquet::errors::ParquetError;
+use xxhash_rust::xxh3::Xxh3Default;
 
 pub use play::{GAMES_PER_SHARD, Recorder};
-pub use shard::{About, Reader, ShardInfo};
+pub use shard::{About, Shard, ShardInfo};
 pub use shuffle::Shuffled;
 pub use verify::{Verified, verify};
 
@@ -42,6 +43,13 @@ pub struct Record {
     pub spawn_exponent: u8,
     /// The score from this move to the end of the game, its own reward included.
     pub score_to_end: u32,
+}
+
+impl Record {
+    /// That something is wrong with this record of a shard.
+    fn wrong(&self, path: &Path, problem: String) -> RecordError {
+        RecordError::Wrong { path: path.to_owned(), game: self.game, ply: self.ply, problem }
+    }
 }
 
 /// Why records cannot be read or written.
@@ -68,6 +76,16 @@ pub enum RecordError {
         path: PathBuf,
         /// What is wrong with it.
         source: ParquetError,
+    },
+    /// A shard whose records or metadata have changed.
+    #[error("{} is damaged: the checksum of its records is {found}, but should be {expected}", path.display())]
+    Checksum {
+        /// The shard.
+        path: PathBuf,
+        /// The checksum that it names.
+        expected: String,
+        /// The checksum of what it holds.
+        found: String,
     },
     /// A record that breaks the rules.
     #[error("{}: game {game}, ply {ply}: {problem}", path.display())]
@@ -111,4 +129,18 @@ pub fn shards(path: &Path) -> Result<Vec<PathBuf>, RecordError> {
     let mut shards: Vec<_> = names.map(fs::DirEntry::path).collect();
     shards.sort();
     if shards.is_empty() { Err(RecordError::Empty(path.to_owned())) } else { Ok(shards) }
+}
+
+/// The checksum of shards by their names and what they hold: a training can tell by it that they are still the same.
+///
+/// # Errors
+/// When one cannot be read.
+pub(crate) fn digest(shards: &[PathBuf]) -> Result<String, RecordError> {
+    let mut hash = Xxh3Default::new();
+    for shard in shards {
+        let info = ShardInfo::read(shard)?;
+        hash.update(shard.file_name().unwrap_or_default().as_encoded_bytes());
+        hash.update(serde_json::to_string(&info).unwrap_or_default().as_bytes());
+    }
+    Ok(format!("{:016x}", hash.digest()))
 }

@@ -1,7 +1,7 @@
 //! Recording: games on all cores, shard by shard, going on with what is there.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -10,7 +10,7 @@ use std::{
 use afterstate_game::Game;
 use afterstate_search::Player;
 
-use super::{About, Reader, Record, RecordError, ShardInfo, shard::write};
+use super::{About, Record, RecordError, ShardInfo, shard::write, shards};
 use crate::{evaluate::in_parallel, stats::GameResult};
 
 /// The games of a shard; the last one of a recording can have fewer.
@@ -26,6 +26,11 @@ pub struct Recorder<'a> {
     pub games: u64,
     /// The number of threads.
     pub threads: usize,
+}
+
+/// The first game of the shard of a game.
+fn first_of(number: u64) -> u64 {
+    number - number % GAMES_PER_SHARD
 }
 
 /// A game, from its first move to its last.
@@ -49,26 +54,22 @@ impl Recorder<'_> {
     ) -> Result<bool, RecordError> {
         let wrong = |source| RecordError::Directory { path: self.directory.to_owned(), source };
         fs::create_dir_all(self.directory).map_err(wrong)?;
-        let mut missing = Vec::new();
-        for first in (0..self.games).step_by(GAMES_PER_SHARD as usize) {
-            if !self.is_there(first)? {
-                missing.extend(first..self.end(first));
-            }
-        }
-        let there = self.games - missing.len() as u64;
+        let whole = self.whole_shards()?;
+        let there: u64 = whole.iter().map(|&first| self.end(first) - first).sum();
         if !watch(there, None) {
-            return Ok(missing.is_empty());
+            return Ok(there == self.games);
         }
+        let missing = (0..self.games).filter(|number| !whole.contains(&first_of(*number)));
         let mut unfinished: BTreeMap<u64, Vec<Played>> = BTreeMap::new();
         let (mut ended, mut error) = (0, None);
         in_parallel(
-            &missing,
+            missing,
             self.threads,
             player,
-            |player, &number, stop| self.play(player, number, stop),
+            |player, number, stop| self.play(player, number, stop),
             |played: Option<Played>| {
                 let Some(played) = played else { return watch(0, None) && error.is_none() };
-                let (first, result) = (played.number - played.number % GAMES_PER_SHARD, played.result);
+                let (first, result) = (first_of(played.number), played.result);
                 ended += 1;
                 let games = unfinished.entry(first).or_default();
                 games.push(played);
@@ -81,7 +82,7 @@ impl Recorder<'_> {
         );
         match error {
             Some(error) => Err(error),
-            None => Ok(ended == missing.len()),
+            None => Ok(there + ended == self.games),
         }
     }
 
@@ -91,25 +92,41 @@ impl Recorder<'_> {
     }
 
     fn end(&self, first: u64) -> u64 {
-        (first + GAMES_PER_SHARD).min(self.games)
+        first.saturating_add(GAMES_PER_SHARD).min(self.games)
     }
 
-    fn is_there(&self, first: u64) -> Result<bool, RecordError> {
-        let path = self.path(first);
-        if !path.exists() {
-            return Ok(false);
+    /// The first games of the shards that are there and whole.
+    fn whole_shards(&self) -> Result<BTreeSet<u64>, RecordError> {
+        let found = match shards(self.directory) {
+            Err(RecordError::Empty(_)) => Vec::new(),
+            found => found?,
+        };
+        let mut whole = BTreeSet::new();
+        for path in found {
+            let first = path.file_stem().and_then(|name| name.to_str()?.strip_prefix("games-")?.parse().ok());
+            let Some(first) = first.filter(|first| *first < self.games && self.path(*first) == path) else {
+                continue;
+            };
+            let info = ShardInfo::read(&path)?;
+            if !info.about.plays_like(&self.about) || info.first_game != first {
+                let (found, wanted) = (info.about.describe(), self.about.describe());
+                return Err(RecordError::Other { path, found, wanted });
+            }
+            if first.saturating_add(info.games) >= self.end(first) {
+                whole.insert(first);
+            }
         }
-        let info = Reader::open(&path)?.info().clone();
-        if !info.about.plays_like(&self.about) || info.first_game != first {
-            let (found, wanted) = (info.about.describe(), self.about.describe());
-            return Err(RecordError::Other { path, found, wanted });
-        }
-        Ok(first + info.games >= self.end(first))
+        Ok(whole)
     }
 
     fn write(&self, first: u64, mut games: Vec<Played>) -> Result<(), RecordError> {
         games.sort_unstable_by_key(|game| game.number);
-        let info = ShardInfo { about: self.about.clone(), first_game: first, games: games.len() as u64 };
+        let info = ShardInfo {
+            about: self.about.clone(),
+            first_game: first,
+            games: games.len() as u64,
+            records_checksum: None,
+        };
         let records: Vec<_> = games.into_iter().flat_map(|game| game.records).collect();
         write(&self.path(first), &info, &records)
     }

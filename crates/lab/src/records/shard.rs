@@ -1,11 +1,12 @@
 //! One Parquet file: whole games, a row for each move.
 
 use std::{
+    cell::Cell,
     fs::File,
     io,
-    path::{Path, PathBuf},
-    sync::Arc,
-    vec,
+    panic::{self, AssertUnwindSafe},
+    path::Path,
+    sync::{Arc, Once},
 };
 
 use afterstate_game::{Board, Move, Rules, State};
@@ -24,8 +25,9 @@ use parquet::{
     schema::parser::parse_message_type,
 };
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3Default;
 
-use super::{Record, RecordError};
+use super::{Record, RecordError, verify};
 
 const SCHEMA: &str = "message record {
     required int64 game;
@@ -91,12 +93,16 @@ pub struct ShardInfo {
     pub first_game: u64,
     /// The number of games.
     pub games: u64,
+    /// The checksum of all this and of the records; none in shards from before there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records_checksum: Option<String>,
 }
 
-/// Writes a shard, whole or not at all.
+/// Writes a shard, whole or not at all. The parquet crate writes no checksums of pages, so there is one of the records.
 pub(super) fn write(path: &Path, info: &ShardInfo, records: &[Record]) -> Result<(), RecordError> {
     let write = |file: &mut io::BufWriter<File>| -> Result<(), io::Error> {
-        let metadata = KeyValue::new(METADATA.into(), serde_json::to_string(info)?);
+        let info = ShardInfo { records_checksum: Some(info.checksum_of(records)), ..info.clone() };
+        let metadata = KeyValue::new(METADATA.into(), serde_json::to_string(&info)?);
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_created_by(format!("afterstate {}", info.about.version))
@@ -154,14 +160,12 @@ fn parse(text: &[u8]) -> Option<Board<4>> {
     Board::from_exponents(&exponents).ok()
 }
 
-/// Reads a shard from front to back, some rows at a time.
-pub struct Reader {
-    path: PathBuf,
-    info: ShardInfo,
-    file: SerializedFileReader<File>,
-    next_group: usize,
-    columns: Option<Columns>,
-    rows: vec::IntoIter<Record>,
+/// A shard, read and checked as a whole.
+pub struct Shard {
+    /// Which games it holds.
+    pub info: ShardInfo,
+    /// Their moves.
+    pub records: Vec<Record>,
 }
 
 struct Columns {
@@ -171,71 +175,111 @@ struct Columns {
     numbers: [ColumnReaderImpl<Int32Type>; 6],
 }
 
-impl Reader {
-    /// Opens a shard.
+impl Shard {
+    /// Reads a shard. Nothing is given out of one that has changed: its checksum must be right, and one without a checksum, from before there
+    /// were any, must follow the rules.
     ///
     /// # Errors
-    /// When it cannot be read, or is no shard of ours.
-    pub fn open(path: &Path) -> Result<Self, RecordError> {
-        let read = |source| RecordError::Read { path: path.to_owned(), source };
-        let file = File::open(path).map_err(|error| read(ParquetError::from(error)))?;
-        let file = SerializedFileReader::new(file).map_err(read)?;
-        let schema = Arc::new(parse_message_type(SCHEMA).map_err(read)?);
-        let metadata = file.metadata().file_metadata();
-        let entries = metadata.key_value_metadata().into_iter().flatten();
-        let value = entries.filter(|entry| entry.key == METADATA).find_map(|entry| entry.value.as_deref());
-        let info = value.and_then(|text| serde_json::from_str(text).ok());
-        let info = info.ok_or_else(|| RecordError::NoMetadata(path.to_owned()))?;
-        if metadata.schema() != &*schema {
-            return Err(RecordError::NoMetadata(path.to_owned()));
-        }
-        Ok(Reader {
-            path: path.to_owned(),
-            info,
-            file,
-            next_group: 0,
-            columns: None,
-            rows: vec![].into_iter(),
-        })
-    }
-
-    /// Which games it holds.
-    pub fn info(&self) -> &ShardInfo {
-        &self.info
-    }
-
-    /// The next rows; none at the end.
-    fn chunk(&mut self) -> Result<Vec<Record>, RecordError> {
-        let path = self.path.clone();
-        let read = |source| RecordError::Read { path: path.clone(), source };
-        loop {
-            if let Some(columns) = &mut self.columns {
-                let rows = columns.chunk().map_err(read)?;
-                if !rows.is_empty() {
-                    return rows.into_iter().map(|row| row.check(&path)).collect();
+    /// When it cannot be read, is damaged, or is no shard of ours.
+    pub fn read(path: &Path) -> Result<Self, RecordError> {
+        let (info, rows) = guarded(path, || {
+            let (file, info) = open(path)?;
+            Ok((info, all_rows(&file).map_err(|source| RecordError::Read { path: path.to_owned(), source })?))
+        })?;
+        let records: Vec<_> = rows.into_iter().map(|row| row.check(path)).collect::<Result<_, _>>()?;
+        match &info.records_checksum {
+            None => {
+                verify::replay(&info, &records).map_err(|(record, problem)| record.wrong(path, problem))?;
+            }
+            Some(expected) => {
+                let found = info.checksum_of(&records);
+                if found != *expected {
+                    let (path, expected) = (path.to_owned(), expected.clone());
+                    return Err(RecordError::Checksum { path, expected, found });
                 }
             }
-            if self.next_group == self.file.num_row_groups() {
-                return Ok(Vec::new());
-            }
-            self.columns = Some(Columns::open(&self.file, self.next_group).map_err(read)?);
-            self.next_group += 1;
         }
+        Ok(Shard { info, records })
     }
 }
 
-impl Iterator for Reader {
-    type Item = Result<Record, RecordError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.rows.len() == 0 {
-            match self.chunk() {
-                Ok(rows) => self.rows = rows.into_iter(),
-                Err(error) => return Some(Err(error)),
-            }
-        }
-        self.rows.next().map(Ok)
+impl ShardInfo {
+    /// Which games a shard holds; the games themselves are not read.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no shard of ours.
+    pub fn read(path: &Path) -> Result<Self, RecordError> {
+        guarded(path, || Ok(open(path)?.1))
     }
+
+    /// The checksum of these games with these records.
+    fn checksum_of(&self, records: &[Record]) -> String {
+        let mut hash = Xxh3Default::new();
+        let info = ShardInfo { records_checksum: None, ..self.clone() };
+        hash.update(serde_json::to_string(&info).unwrap_or_default().as_bytes());
+        for record in records {
+            hash.update(&record.game.to_le_bytes());
+            hash.update(&record.state.board().bytes());
+            hash.update(&[record.action as u8, record.spawn_cell, record.spawn_exponent]);
+            [record.ply, record.reward, record.score_to_end]
+                .iter()
+                .for_each(|number| hash.update(&number.to_le_bytes()));
+        }
+        format!("{:016x}", hash.digest())
+    }
+}
+
+/// The open file of a shard, and which games it holds.
+fn open(path: &Path) -> Result<(SerializedFileReader<File>, ShardInfo), RecordError> {
+    let read = |source| RecordError::Read { path: path.to_owned(), source };
+    let file = File::open(path).map_err(|error| read(ParquetError::from(error)))?;
+    let file = SerializedFileReader::new(file).map_err(read)?;
+    let schema = Arc::new(parse_message_type(SCHEMA).map_err(read)?);
+    let metadata = file.metadata().file_metadata();
+    let entries = metadata.key_value_metadata().into_iter().flatten();
+    let value = entries.filter(|entry| entry.key == METADATA).find_map(|entry| entry.value.as_deref());
+    let info = value.and_then(|text| serde_json::from_str(text).ok());
+    let info = info.filter(|_| metadata.schema() == &*schema);
+    Ok((file, info.ok_or_else(|| RecordError::NoMetadata(path.to_owned()))?))
+}
+
+fn all_rows(file: &SerializedFileReader<File>) -> Result<Vec<Row>, ParquetError> {
+    let mut rows = Vec::new();
+    for group in 0..file.num_row_groups() {
+        let mut columns = Columns::open(file, group)?;
+        loop {
+            let chunk = columns.chunk()?;
+            if chunk.is_empty() {
+                break;
+            }
+            rows.extend(chunk);
+        }
+    }
+    Ok(rows)
+}
+
+thread_local! {
+    /// Whether this thread reads with the parquet crate.
+    static READING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets the parquet crate read a file: where it panics, which it does on some damaged ones, that is an error of the file.
+fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, RecordError>) -> Result<T, RecordError> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !READING.get() {
+                usual(info);
+            }
+        }));
+    });
+    READING.set(true);
+    // Nothing of what is read is used after a panic.
+    let result = panic::catch_unwind(AssertUnwindSafe(read));
+    READING.set(false);
+    let damaged = |_| ParquetError::General("it is damaged in a way that cannot be read".into());
+    result.map_err(damaged).map_err(|source| RecordError::Read { path: path.to_owned(), source })?
 }
 
 /// A row as it stands in the file.
@@ -302,11 +346,9 @@ impl Row {
                 score_to_end: number("score_to_end", score_to_end)?,
             })
         };
-        let wrong = |problem| RecordError::Wrong {
-            path: path.to_owned(),
-            game: self.game as u64,
-            ply: ply as u32,
-            problem,
+        let wrong = |problem| {
+            let (path, game, ply) = (path.to_owned(), self.game as u64, ply as u32);
+            RecordError::Wrong { path, game, ply, problem }
         };
         record().map_err(wrong)
     }

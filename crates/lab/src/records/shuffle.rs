@@ -1,11 +1,11 @@
 //! Records in random order, from shards of any size, with a buffer of limited size.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, vec};
 
 use afterstate_game::{GameRng, game_rng};
 use rand_core::Rng;
 
-use super::{Reader, Record, RecordError};
+use super::{Record, RecordError, Shard};
 
 /// An endless stream of records: each epoch has all of them once. Shards come in random order, and each record that leaves is picked
 /// at random from a buffer, whose place the next record read takes. What comes is a function of the shards, the size
@@ -17,14 +17,15 @@ pub struct Shuffled {
     buffer: Vec<Record>,
     /// The shards left in this epoch, the next one last.
     left: Vec<PathBuf>,
-    reader: Option<Reader>,
+    /// What is left of the shard that is being read.
+    records: vec::IntoIter<Record>,
 }
 
 impl Shuffled {
     /// The records of these shards, with a buffer for so many of them.
     pub fn new(shards: Vec<PathBuf>, capacity: usize, seed: u64) -> Self {
         let (rng, capacity) = (game_rng(seed, 1), capacity.max(1));
-        Shuffled { shards, rng, capacity, buffer: Vec::new(), left: Vec::new(), reader: None }
+        Shuffled { shards, rng, capacity, buffer: Vec::new(), left: Vec::new(), records: vec![].into_iter() }
     }
 
     /// The next record.
@@ -45,8 +46,8 @@ impl Shuffled {
     fn read(&mut self) -> Result<Record, RecordError> {
         let mut empty = 0;
         loop {
-            if let Some(record) = self.reader.as_mut().and_then(Iterator::next) {
-                return record;
+            if let Some(record) = self.records.next() {
+                return Ok(record);
             }
             if self.left.is_empty() {
                 self.begin_epoch();
@@ -56,7 +57,7 @@ impl Shuffled {
                 return Err(RecordError::Empty(shard));
             }
             empty += 1;
-            self.reader = Some(Reader::open(&shard)?);
+            self.records = Shard::read(&shard)?.records.into_iter();
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use afterstate_game::{Board, State};
 
-use super::{Reader, Record, RecordError, ShardInfo, shards};
+use super::{Record, RecordError, Shard, ShardInfo, shards};
 
 /// What has been verified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,29 +24,27 @@ pub struct Verified {
 /// With the first thing that is wrong.
 pub fn verify(path: &Path, mut watch: impl FnMut(Verified)) -> Result<Verified, RecordError> {
     let mut verified = Verified::default();
-    for shard in shards(path)? {
-        let reader = Reader::open(&shard)?;
-        let info = reader.info().clone();
-        let mut replay = Replay { info: &info, before: None, games: 0 };
-        for record in reader {
-            let record = record?;
-            let wrong = |problem| RecordError::Wrong {
-                path: shard.clone(),
-                game: record.game,
-                ply: record.ply,
-                problem,
-            };
-            replay.add(record).map_err(wrong)?;
-            verified.moves += 1;
-        }
-        if let (Some(last), Err(problem)) = (replay.before, replay.end()) {
-            return Err(RecordError::Wrong { path: shard, game: last.game, ply: last.ply, problem });
-        }
-        verified.games += replay.games;
+    for path in shards(path)? {
+        let Shard { info, records } = Shard::read(&path)?;
+        let games = replay(&info, &records).map_err(|(record, problem)| record.wrong(&path, problem))?;
+        verified.games += games;
+        verified.moves += records.len() as u64;
         verified.shards += 1;
         watch(verified);
     }
     Ok(verified)
+}
+
+/// Replays the games of a shard, and counts them; what is wrong is told with the record.
+pub(super) fn replay(info: &ShardInfo, records: &[Record]) -> Result<u64, (Record, String)> {
+    let mut replay = Replay { info, before: None, games: 0 };
+    for &record in records {
+        replay.add(record).map_err(|problem| (record, problem))?;
+    }
+    match replay.before {
+        Some(last) => replay.end().map(|()| replay.games).map_err(|problem| (last, problem)),
+        None => Ok(0),
+    }
 }
 
 /// The games of a shard as they go on.

@@ -42,11 +42,25 @@ pub(super) fn colour(series: usize) -> RGBColor {
     COLOURS[series % COLOURS.len()]
 }
 
-/// The mean scores of evaluations against actions with 95% bands, and, where a series is one run, of its training games.
-pub(super) fn scores(series: &[&Series]) -> Result<String, ReportError> {
-    let curves: Vec<Vec<Point>> = series.iter().map(|series| evaluations(series)).collect();
+/// The searches with which the series were evaluated, greedy play at least.
+pub(super) fn searches(series: &[&Series]) -> Vec<String> {
+    let mut all = vec!["1ply".to_owned()];
+    for member in series.iter().flat_map(|series| &series.members) {
+        let new = crate::log::searches(&member.evaluations);
+        all.extend(new.into_iter().map(str::to_owned));
+    }
+    let mut known = std::collections::HashSet::new();
+    all.retain(|search| known.insert(search.clone()));
+    all
+}
+
+/// The mean scores of evaluations with a search against actions with 95% bands, and, where a series is one run and play is
+/// greedy, of its training games.
+pub(super) fn scores(series: &[&Series], search: &str) -> Result<String, ReportError> {
+    let curves: Vec<Vec<Point>> = series.iter().map(|series| evaluations(series, search)).collect();
+    let greedy = search == "1ply";
     let lines: Vec<Vec<(f64, f64)>> =
-        series.iter().map(|series| training(series, |line| line.mean_score)).collect();
+        series.iter().map(|series| training(series, |line| line.mean_score.filter(|_| greedy))).collect();
     Ok(draw("mean score", &curves, &lines, &short)?)
 }
 
@@ -66,17 +80,21 @@ pub(super) fn telling_tile(series: &[&Series]) -> Option<u64> {
 }
 
 /// The evaluations of a series; of several runs, their mean at the same point of training.
-fn evaluations(series: &Series) -> Vec<Point> {
-    if let [member] = &series.members[..] {
+fn evaluations(series: &Series, search: &str) -> Vec<Point> {
+    let of_search = |member: &Member| -> Vec<crate::log::EvalLine> {
+        member.evaluations.iter().filter(|line| line.report.search == search).cloned().collect()
+    };
+    let members: Vec<_> = series.members.iter().map(of_search).collect();
+    if let [member] = &members[..] {
         let point = |line: &crate::log::EvalLine| {
             let (mean, half) = (line.report.score.mean, line.report.score.ci95.unwrap_or(0.0));
             (line.actions as f64, mean, mean - half, mean + half)
         };
-        return member.evaluations.iter().map(point).collect();
+        return member.iter().map(point).collect();
     }
-    let count = series.members.iter().map(|member| member.evaluations.len()).min().unwrap_or_default();
+    let count = members.iter().map(Vec::len).min().unwrap_or_default();
     let point = |at: usize| {
-        let lines = || series.members.iter().map(|member| &member.evaluations[at]);
+        let lines = || members.iter().map(|member| &member[at]);
         let sample = Sample::of_trainings(lines().map(|line| line.report.score.mean).collect());
         let actions = lines().map(|line| line.actions as f64).sum::<f64>() / series.members.len() as f64;
         let (mean, half) = (sample.mean(), sample.spread().1.unwrap_or(0.0));

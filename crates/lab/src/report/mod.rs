@@ -4,6 +4,7 @@
 
 mod boards;
 mod curves;
+mod figure;
 mod html;
 mod page;
 mod papers;
@@ -12,6 +13,7 @@ mod series;
 mod tables;
 
 pub use boards::{BOARDS, Recorded, record};
+pub use figure::{figure_page, svg};
 pub use page::page;
 pub use series::{Member, Series, Subject, load};
 

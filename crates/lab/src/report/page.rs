@@ -2,7 +2,7 @@
 
 use super::{
     BOARDS, Recorded, ReportError, Series, Subject,
-    curves::{COLOURS, scores, telling_tile, tile},
+    curves::{COLOURS, scores, searches, telling_tile, tile},
     html::{escape, thousands},
     papers, recipes, tables,
 };
@@ -31,7 +31,11 @@ pub fn page(
         // The runs of networks that were taught have no recipes and no games of training.
         return Ok(document(&title(subjects), &body));
     }
-    body += &format!("<section><h2>Learning</h2>\n{}{}", legend(&series), figure(&scores(&series)?, SCORES));
+    body += &format!("<section><h2>Learning</h2>\n{}", legend(&series));
+    for search in searches(&series) {
+        let name = if search == "1ply" { String::new() } else { format!("{search}. ") };
+        body += &figure(&scores(&series, &search)?, &format!("{name}{SCORES}"));
+    }
     if let Some(face) =
         telling_tile(&series).filter(|_| series.iter().any(|series| series.members.len() == 1))
     {
@@ -79,7 +83,7 @@ fn legend(series: &[&Series]) -> String {
     format!("<ul class=\"legend\">{}</ul>\n", series.iter().enumerate().map(entry).collect::<String>())
 }
 
-fn figure(svg: &str, caption: &str) -> String {
+pub(super) fn figure(svg: &str, caption: &str) -> String {
     let caption =
         if caption.is_empty() { String::new() } else { format!("<figcaption>{caption}</figcaption>") };
     format!("<figure>{svg}{caption}</figure>\n")
@@ -130,7 +134,7 @@ fn board(label: &str, game: &Recorded, index: usize) -> String {
     )
 }
 
-fn document(title: &str, body: &str) -> String {
+pub(super) fn document(title: &str, body: &str) -> String {
     let colours: String = COLOURS
         .iter()
         .enumerate()

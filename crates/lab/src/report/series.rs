@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::ReportError;
 use crate::{
     evaluate::SEED,
-    log::{EvalLine, JsonLines, LogLine},
+    log::{EvalLine, Log, LogLine, last_evaluations},
     recipe::Recipe,
     reproduce::Report,
     run::{Directory, Run},
@@ -103,8 +103,8 @@ fn series(label: String, runs: Vec<PathBuf>) -> Result<Series, ReportError> {
         if recipe.is_none() {
             recipe = Run::stored_recipe(&directory, &[])?;
         }
-        let log = JsonLines::read(&directory.log())?;
-        let evaluations = JsonLines::read(&directory.evaluations())?;
+        let log = Log::read(&directory.log())?;
+        let evaluations = Log::read(&directory.evaluations())?;
         let side = recipe.as_ref().map_or(4, |recipe| recipe.game.side);
         let kept = kept(&run, side)?;
         members.push(Member { directory, log, evaluations, kept });
@@ -166,15 +166,11 @@ impl KeptLine {
 }
 
 impl Series {
-    /// The evaluations of a run by search: those that were kept, and the last one of training.
+    /// The evaluations of a run by search: those that were kept, and the last ones of training.
     pub fn last_evaluations(&self, member: &Member) -> Vec<EvalReport> {
-        let mut all = member.kept.clone();
-        if let Some(last) = member.evaluations.last()
-            && !all.iter().any(|report| report.search == last.report.search)
-        {
-            all.insert(0, last.report.clone());
-        }
-        all
+        let known = |search: &str| member.kept.iter().any(|report| report.search == search);
+        let last = last_evaluations(&member.evaluations).into_iter().map(|line| line.report);
+        last.filter(|report| !known(&report.search)).chain(member.kept.iter().cloned()).collect()
     }
 
     /// The actions of the longest run.

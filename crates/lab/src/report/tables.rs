@@ -171,7 +171,7 @@ pub(super) fn reproduced(report: &Report) -> String {
             let pairs: String = claim.pairs.iter().map(|pair| format!("<li>{}</li>", escape(&pair.to_string()))).collect();
             format!(
                 "<li><details><summary><b class=\"verdict {class}\">{}</b> {says} <small>{place}</small></summary><ul>{pairs}</ul></details></li>\n",
-                claim.verdict
+                report.verdict(claim)
             )
         })
         .collect();

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use afterstate_network::{NetworkError, SpecError, file::FileError};
 
-use crate::{dcnn::DcnnError, evaluate::KeepError, log::LogError, recipe::RecipeError, run::RunError};
+use crate::{dcnn::DcnnError, log::LogError, recipe::RecipeError, run::RunError};
 
 /// Why a table cannot be reproduced.
 #[derive(Debug, thiserror::Error)]
@@ -63,12 +63,9 @@ pub enum ReproduceError {
     /// A training by records.
     #[error(transparent)]
     Dcnn(#[from] DcnnError),
-    /// The log of a training.
+    /// The log of a training, or the games of an evaluation.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// The games of an evaluation.
-    #[error(transparent)]
-    Keep(#[from] KeepError),
     /// A search that cannot be.
     #[error(transparent)]
     Search(#[from] afterstate_search::SpecError),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Cell, Difference, Ours, Report, paper::Spread, sample::Of};
+use super::{Cell, ClaimReport, Difference, Ours, Report, Verdict, paper::Spread, sample::Of};
 
 impl Report {
     /// The report as Markdown: the table, what its figures are, the claims.
@@ -17,6 +17,9 @@ impl Report {
 
     /// What was done in the paper, and here.
     pub fn introduction(&self) -> String {
+        if self.trainings[0] == 0 {
+            return format!("{}. Counted: nothing is trained.", self.place);
+        }
         let [theirs, ours] = self.trainings.map(|number| format!("{number} training{}", plural(number)));
         let budget = if self.budget.is_empty() { "budget as there" } else { &self.budget };
         let mut text = format!("{}. The paper: {budget}, {theirs} of each row. ", self.place);
@@ -55,6 +58,9 @@ impl Report {
 
     /// What stands behind ± in our figures, and what was left out.
     fn write_notes(&self, text: &mut String) {
+        if self.trainings[0] == 0 {
+            return;
+        }
         let all = || self.rows.iter().flat_map(|row| &row.cells);
         let figures: Vec<_> = all().filter_map(|cell| cell.paper.as_ref()).collect();
         // Of a curve we have no figures, but one training has no scatter.
@@ -99,6 +105,16 @@ impl Report {
         }
     }
 
+    /// A verdict in words, which says so where it rests on one training of each row.
+    pub fn verdict(&self, claim: &ClaimReport) -> String {
+        match claim.verdict {
+            Verdict::Seen | Verdict::NotSeen if self.trainings[1] == 1 => {
+                format!("{}, one training", claim.verdict)
+            }
+            verdict => verdict.to_string(),
+        }
+    }
+
     fn write_claims(&self, text: &mut String) {
         if self.claims.is_empty() {
             return;
@@ -108,7 +124,8 @@ impl Report {
             "What the paper says, whether it was seen here, and the differences with their 95% intervals:\n"
         );
         for claim in &self.claims {
-            let _ = writeln!(text, "- **{}**: {} ({})", claim.verdict, claim.says, claim.place);
+            let verdict = self.verdict(claim);
+            let _ = writeln!(text, "- **{verdict}**: {} ({})", claim.says, claim.place);
             for pair in &claim.pairs {
                 let _ = writeln!(text, "  - {pair}");
             }

@@ -15,6 +15,14 @@ pub(super) fn sample(plan: &Plan, trained: &[Vec<Trained>], row: usize, column: 
     let measured = &plan.table.columns[column];
     match plan.sources[row][column] {
         Source::LeftOut(_) => None,
+        Source::Counted(value) => Some(Sample { of: Of::Trainings, values: vec![value] }),
+        // Trainings that shared the machine with others do not tell how long they take.
+        Source::Timed { training } => {
+            let seconds = trained[training]
+                .iter()
+                .map(|trained| trained.record.alone.then_some(trained.record.seconds));
+            Some(Sample { of: Of::Trainings, values: seconds.collect::<Option<_>>()? })
+        }
         Source::Trained { training } => {
             let method = &plan.trainings[training].method;
             let highest = |trained: &Trained| match method {

@@ -5,6 +5,7 @@
 
 mod error;
 mod estimate;
+mod figure;
 mod markdown;
 mod measure;
 pub mod paper;
@@ -17,8 +18,9 @@ pub mod work;
 
 pub use error::ReproduceError;
 pub use estimate::Rates;
+pub use figure::{Curve, LearningCurves, Panel, Point};
 pub use paper::{Table, table_names};
-pub use plan::{Options, Plan};
+pub use plan::{GameCounts, Options, Plan};
 pub use report::{Cell, Ours, Report, ReportRow};
 pub use sample::{Difference, Sample};
 pub use training::{Entrant, Method, Training};

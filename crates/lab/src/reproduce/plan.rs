@@ -1,25 +1,34 @@
 //! Which trainings and which evaluations a table needs.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
+use afterstate_policy::{Device, NetSpec, Play};
 use afterstate_search::{Limit, PlayerSpec};
 
 use super::{
     ReproduceError,
     estimate::{in_words, short},
     markdown::plural,
-    paper::{Column, Dcnn, Measure, Row, Table},
+    paper::{Column, Dcnn, Measure, Row, Table, TupleCount},
     training::{Entrant, Method, Training},
 };
 use crate::{
     dcnn::{self, DcnnError, Taught},
     recipe::{Budget, Recipe, Start, StepSize},
-    records::{Reader, shards},
+    records::{ShardInfo, shards},
     run,
 };
 
-/// The most evaluations during a training: enough to see the curve.
-const CURVE_POINTS: u64 = 10;
+/// The evaluations during a training of a table, and the fewest of a curve: enough to see its course.
+const POINTS: u64 = 10;
+
+/// Empty and the tiles up to 131072.
+const TILE_VALUES: u64 = 18;
+/// Of 64 bits, with E and A, in two stages (terauchi-2025, Table 2).
+const BYTES_PER_WEIGHT: u64 = 8 * 3 * 2;
 
 /// How much of a table is run.
 #[derive(Clone, PartialEq, Debug)]
@@ -28,20 +37,73 @@ pub struct Options {
     pub share: f64,
     /// The number of trainings of each row; the paper's unless it is given.
     pub trainings: Option<u64>,
-    /// The number of games of each evaluation; the paper's within limits unless it is given.
-    pub games: Option<u64>,
+    /// The number of games of each evaluation; where none is given the paper's, within limits below the whole budget.
+    pub games: GameCounts,
     /// Searches deeper than this, and those by time, are left out.
     pub plies: Option<u32>,
     /// The number of threads.
     pub threads: usize,
     /// The directory of the play records, for networks that are taught.
     pub records: Option<PathBuf>,
+    /// Where these learn.
+    pub device: Device,
 }
 
 impl Options {
     /// The share of a number, at least 1.
     pub(super) fn part(&self, number: u64) -> u64 {
         ((number as f64 * self.share).round() as u64).max(1)
+    }
+
+    /// The number of games by one who plays, where the paper has so many.
+    fn games(&self, search: &str, limit: Option<Limit>, paper: u64) -> u64 {
+        let usual = if self.share < 1.0 { paper.min(most_games(limit)) } else { paper };
+        self.games.of(search).unwrap_or(usual)
+    }
+}
+
+/// How many games evaluations have: a number for all, or for each search.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct GameCounts {
+    all: Option<u64>,
+    each: Vec<(String, u64)>,
+}
+
+impl GameCounts {
+    /// The same number for all.
+    pub fn all(games: u64) -> Self {
+        GameCounts { all: Some(games), each: Vec::new() }
+    }
+
+    /// The number that was given for a search; none if none was.
+    pub fn of(&self, search: &str) -> Option<u64> {
+        let own = self.each.iter().find(|(other, _)| other == search);
+        own.map(|(_, games)| *games).or(self.all)
+    }
+}
+
+impl FromStr for GameCounts {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut counts = GameCounts::default();
+        for part in text.split(',') {
+            let (search, games) = part.rsplit_once('=').map_or((None, part), |(s, games)| (Some(s), games));
+            let games = games.parse().ok().filter(|&games| games > 0);
+            let search = search.map(|search| match search.parse::<PlayerSpec>() {
+                Ok(player) => Ok(player.to_string()),
+                Err(_) if search.parse::<Play>().is_ok() => Ok(search.to_owned()),
+                Err(error) => Err(error.to_string()),
+            });
+            match (search.transpose()?, games) {
+                (Some(search), Some(games)) => counts.each.push((search, games)),
+                (None, Some(games)) => counts.all = Some(games),
+                (_, None) => {
+                    return Err(format!("`{part}` gives no number of games, such as 1000 or 3ply=100"));
+                }
+            }
+        }
+        Ok(counts)
     }
 }
 
@@ -50,6 +112,8 @@ impl Options {
 pub enum Source {
     /// It is not measured, for this reason.
     LeftOut(String),
+    /// It is counted.
+    Counted(f64),
     /// Games of a training's networks.
     Played {
         /// The training.
@@ -67,16 +131,22 @@ pub enum Source {
         /// The training.
         training: usize,
     },
+    /// How long the training took.
+    Timed {
+        /// The training.
+        training: usize,
+    },
 }
 
 impl Source {
     /// The training that it needs.
     pub fn training(&self) -> Option<usize> {
         match *self {
-            Source::LeftOut(_) => None,
-            Source::Played { training, .. } | Source::Trained { training } | Source::Learned { training } => {
-                Some(training)
-            }
+            Source::LeftOut(_) | Source::Counted(_) => None,
+            Source::Played { training, .. }
+            | Source::Trained { training }
+            | Source::Learned { training }
+            | Source::Timed { training } => Some(training),
         }
     }
 }
@@ -108,6 +178,10 @@ impl Plan {
         let (trainings, sources) = (Vec::new(), Vec::new());
         let mut plan = Plan { table, options, trainings, sources, taught_by: None };
         for row in plan.table.rows.clone() {
+            if plan.table.is_counted() {
+                plan.sources.push(plan.counted(&row)?);
+                continue;
+            }
             let training = match plan.not_asked_for(&row)? {
                 Some(reason) => Err(reason),
                 None => plan.training_of(&row)?,
@@ -151,6 +225,72 @@ impl Plan {
         })
     }
 
+    /// The figures of a row that are counted.
+    fn counted(&self, row: &Row) -> Result<Vec<Source>, ReproduceError> {
+        if let Some(reason) = row.left_out.clone().or_else(|| self.table.left_out.clone()) {
+            return Ok(vec![Source::LeftOut(reason); self.table.columns.len()]);
+        }
+        let weights = match (row.dcnn, row.tuples) {
+            (Some(Dcnn { layers, channels, .. }), _) => {
+                NetSpec::dcnn(layers, channels).map_err(DcnnError::from)?.weights() as u64
+            }
+            (None, Some(TupleCount { count, cells })) => count * TILE_VALUES.pow(cells),
+            (None, None) => {
+                let recipe = Recipe::load(&self.table.training_name(row), &[])?;
+                recipe.network.spec(recipe.game.side)?.weights()
+            }
+        };
+        let figure = |column: &Column| match column.measure {
+            Measure::Memory => Source::Counted((weights * BYTES_PER_WEIGHT) as f64 / f64::from(1 << 30)),
+            _ => Source::Counted(weights as f64),
+        };
+        Ok(self.table.columns.iter().map(figure).collect())
+    }
+
+    /// The number of points of a training's curve: the paper's with the whole budget, in proportion below, but some.
+    fn points(&self) -> u64 {
+        match self.table.points.filter(|_| self.table.curve) {
+            Some(theirs) => self.options.part(theirs).clamp(POINTS.min(theirs), theirs),
+            None => POINTS,
+        }
+    }
+
+    /// Cuts a recipe to the share of its budget. Along a curve the network is evaluated as its columns say, otherwise
+    /// greedily.
+    fn scale(&self, recipe: &mut Recipe, row: Option<&Row>) -> Result<(), ReproduceError> {
+        scale(recipe, &self.options);
+        let (theirs, ours) = (self.table.points.unwrap_or(POINTS), self.points());
+        let evaluation = &mut recipe.evaluation;
+        evaluation.every = match recipe.budget {
+            _ if evaluation.every == 0 => 0,
+            Budget::Actions(actions) if self.table.curve => actions.div_ceil(ours),
+            Budget::Actions(actions) => self.options.part(evaluation.every).max(actions.div_ceil(ours)),
+            _ if self.table.curve => {
+                self.options.part(evaluation.every).saturating_mul(theirs.div_ceil(ours))
+            }
+            _ => self.options.part(evaluation.every).saturating_mul(POINTS),
+        };
+        let mut contests: Vec<(PlayerSpec, u64)> = Vec::new();
+        let row = row.filter(|_| self.table.curve);
+        for (row, column) in
+            row.iter().flat_map(|row| self.table.columns.iter().map(move |column| (row, column)))
+        {
+            let player: PlayerSpec = row.search(column).parse()?;
+            let known = contests.iter().any(|(other, _)| *other == player);
+            if !known && self.too_deep(player).is_none() {
+                let limit = player.search.map(|search| search.limit);
+                contests.push((player, self.options.games(&player.to_string(), limit, row.games(column))));
+            }
+        }
+        if contests.is_empty() {
+            let greedy = PlayerSpec::new(Limit::Plies(1));
+            let theirs = evaluation.games.first().copied().unwrap_or(1000);
+            contests.push((greedy, self.options.games("1ply", Some(Limit::Plies(1)), theirs).min(theirs)));
+        }
+        (evaluation.searches, evaluation.games) = contests.into_iter().unzip();
+        Ok(())
+    }
+
     /// Why a row needs no training: all of its figures are by searches that were not asked for.
     fn not_asked_for(&self, row: &Row) -> Result<Option<String>, ReproduceError> {
         let mut reason = None;
@@ -183,7 +323,7 @@ impl Plan {
             return Ok(Ok(self.add_lesson(name, dcnn)));
         }
         let before = self.trainings.len();
-        let training = self.add(&name)?;
+        let training = self.add(&name, Some(row))?;
         for added in &self.trainings[before..] {
             let Method::Recipe(recipe) = &added.method else { continue };
             let needs = run::Plan::of(recipe)?;
@@ -202,14 +342,14 @@ impl Plan {
     }
 
     /// Adds the training of a recipe, and those that it needs, unless they are there.
-    fn add(&mut self, name: &str) -> Result<usize, ReproduceError> {
+    fn add(&mut self, name: &str, row: Option<&Row>) -> Result<usize, ReproduceError> {
         let mut recipe = Recipe::load(name, &[])?;
         let budget = in_words(recipe.budget);
         let after = match recipe.network.from.strip_prefix("runs/").map(str::to_owned) {
-            Some(first) => Some(self.add(&first)?),
+            Some(first) => Some(self.add(&first, None)?),
             None => None,
         };
-        scale(&mut recipe, &self.options);
+        self.scale(&mut recipe, row)?;
         let same = |other: &Training| match &other.method {
             Method::Recipe(other) => {
                 let (name, description) = (recipe.name.clone(), recipe.description.clone());
@@ -254,12 +394,19 @@ impl Plan {
     fn source(&mut self, row: &Row, column: &Column, training: usize) -> Result<Source, ReproduceError> {
         let (entrant, limit) = match (column.measure, row.dcnn) {
             (Measure::HighestInTraining, _) => return Ok(Source::Trained { training }),
+            (Measure::Seconds, _) => return Ok(Source::Timed { training }),
+            (Measure::Weights | Measure::Memory, _) => {
+                return Ok(Source::LeftOut("what is counted has a table of its own".to_owned()));
+            }
             (Measure::Error | Measure::Accuracy, Some(_)) => return Ok(Source::Learned { training }),
             (Measure::Error | Measure::Accuracy, None) => {
                 return Ok(Source::LeftOut("it does not learn from records".to_owned()));
             }
             (_, Some(dcnn)) => {
                 let samples = column.samples.unwrap_or(dcnn.samples);
+                if self.table.curve {
+                    self.add_points(training, dcnn.samples, row.games(column));
+                }
                 (Entrant::Voting(self.options.part(samples)), None)
             }
             (_, None) => {
@@ -270,19 +417,33 @@ impl Plan {
                 (Entrant::Searching(player), player.search.map(|search| search.limit))
             }
         };
-        let games = self.options.games.unwrap_or_else(|| row.games(column).min(most_games(limit)));
+        let games = self.options.games(&entrant.search(), limit, row.games(column));
+        self.add_evaluation(training, entrant, games);
+        Ok(Source::Played { training, entrant })
+    }
+
+    /// The test plays of a lesson along a curve.
+    fn add_points(&mut self, training: usize, samples: u64, games: u64) {
+        let (points, whole) = (self.points(), self.options.part(samples));
+        for point in 1..=points {
+            let entrant = Entrant::Voting((whole * point / points).max(1));
+            self.add_evaluation(training, entrant, self.options.games(&entrant.search(), None, games));
+        }
+    }
+
+    /// Takes note of an evaluation, unless it is there.
+    fn add_evaluation(&mut self, training: usize, entrant: Entrant, games: u64) {
         let evaluations = &mut self.trainings[training].evaluations;
         if !evaluations.iter().any(|(other, _)| *other == entrant) {
             evaluations.push((entrant, games));
         }
-        Ok(Source::Played { training, entrant })
     }
 }
 
 /// Who played the games of a directory of records.
 fn whose_games(records: &Path) -> Result<String, ReproduceError> {
     let shards = shards(records).map_err(DcnnError::from)?;
-    let about = Reader::open(&shards[0]).map_err(DcnnError::from)?.info().about.clone();
+    let about = ShardInfo::read(&shards[0]).map_err(DcnnError::from)?.about;
     let (model, search, files, place) = (about.model, about.search, shards.len(), records.display());
     Ok(format!("games of {model} with {search}, {files} file{} in {place}", plural(files as u64)))
 }
@@ -296,7 +457,7 @@ fn most_games(limit: Option<Limit>) -> u64 {
     }
 }
 
-/// Cuts a recipe to a share of its budget: intervals that are counted in actions shrink with it, and so do the first states
+/// Cuts a recipe to a share of its budget: resets that are counted in actions shrink with it, and so do the first states
 /// of a stage that are collected before it is trained, which would take up all of a small budget.
 fn scale(recipe: &mut Recipe, options: &Options) {
     let part = |number: u64| options.part(number);
@@ -305,7 +466,7 @@ fn scale(recipe: &mut Recipe, options: &Options) {
         Budget::Episodes(episodes) => Budget::Episodes(part(episodes)),
         Budget::Seconds(seconds) => Budget::Seconds(seconds * options.share),
     };
-    if let StepSize::Tc { tc_reset, .. } = &mut recipe.learning.step_size
+    if let StepSize::Tc { tc_reset, .. } | StepSize::OtdTc { tc_reset, .. } = &mut recipe.learning.step_size
         && *tc_reset > 0
     {
         *tc_reset = part(*tc_reset);
@@ -313,10 +474,4 @@ fn scale(recipe: &mut Recipe, options: &Options) {
     if let Start::Stage { collected } = &mut recipe.start {
         *collected = part(*collected as u64) as usize;
     }
-    let evaluation = &mut recipe.evaluation;
-    evaluation.every = match recipe.budget {
-        Budget::Actions(actions) => part(evaluation.every).max(actions.div_ceil(CURVE_POINTS)),
-        _ => part(evaluation.every).saturating_mul(CURVE_POINTS),
-    };
-    evaluation.games = evaluation.games.min(options.games.unwrap_or(most_games(None)));
 }

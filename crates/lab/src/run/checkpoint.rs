@@ -7,13 +7,13 @@ use afterstate_learning::{Progress, Trainer, TrainerState};
 use afterstate_network::{
     Network,
     file::{
-        metadata,
+        FileError, Problem, metadata,
         safetensors::{self, TensorFile},
     },
 };
 use serde::{Deserialize, Serialize};
 
-use super::RunError;
+use super::{Directory, Run, RunError, check_unchanged};
 use crate::{
     recipe::{Recipe, RecipeError},
     stats::Tally,
@@ -51,37 +51,79 @@ pub(super) fn save_model(
     recipe: &Recipe,
     progress: Progress,
 ) -> Result<(), RunError> {
-    Ok(network.save(path, &origin(recipe, progress)?)?)
+    let saved = network.save(path, &origin(recipe, progress)?);
+    saved.map_err(|error| unsaved(error, recipe, progress))
 }
 
-/// Writes a checkpoint, whole or not at all.
+/// Writes a checkpoint, whole or not at all, and keeps the one before it.
 pub(super) fn save(
-    path: &Path,
+    directory: &Directory,
     network: &Network,
     recipe: &Recipe,
     trainer: &Trainer<'_>,
     state: &State,
 ) -> Result<(), RunError> {
     let mut extra = origin(recipe, state.trainer.progress)?;
-    let text = serde_json::to_string(state).map_err(|error| unusable(path, error))?;
+    let text = serde_json::to_string(state).map_err(|error| unusable(&directory.checkpoint(), error))?;
     extra.insert(STATE.to_owned(), text);
     let numbers = trainer.numbers();
     let of_step_size =
         numbers.iter().flat_map(|numbers| network.tensors_of(numbers.name, |p| numbers.get(p)));
     let tensors = network.tensors().chain(of_step_size);
-    Ok(safetensors::write(path, &metadata(network.spec(), &extra), tensors)?)
+    directory.save_checkpoint(|path| {
+        let saved = safetensors::write(path, &metadata(network.spec(), &extra), tensors);
+        saved.map_err(|error| unsaved(error, recipe, state.trainer.progress))
+    })
 }
 
-/// Takes everything from a checkpoint.
-pub(super) fn load(path: &Path, network: &Network, trainer: &mut Trainer<'_>) -> Result<State, RunError> {
+/// Numbers that are not finite are not the file's fault.
+fn unsaved(error: FileError, recipe: &Recipe, progress: Progress) -> RunError {
+    match error.problem {
+        Problem::NotFinite { .. } => diverged(recipe, progress),
+        _ => error.into(),
+    }
+}
+
+/// That learning has diverged, and by which rate.
+pub(super) fn diverged(recipe: &Recipe, progress: Progress) -> RunError {
+    let (key, rate) = recipe.learning.step_size.rate();
+    RunError::Diverged { actions: progress.actions, key, rate }
+}
+
+/// Takes everything from the newest checkpoint that can be used; also gives what is wrong with one that cannot.
+pub(super) fn load(run: &Run, trainer: &mut Trainer<'_>) -> Result<(State, Option<RunError>), RunError> {
+    let is_damaged = |error: &RunError| matches!(error, RunError::File(_) | RunError::Checkpoint { .. });
+    run.directory.load_checkpoint(|path| load_one(path, run, trainer), is_damaged)
+}
+
+fn load_one(path: &Path, run: &Run, trainer: &mut Trainer<'_>) -> Result<State, RunError> {
     let file = TensorFile::open(path)?;
-    network.fill(&file)?;
-    restore_numbers(&file, network, trainer)?;
+    check_unchanged(&recipe_of(&file, &[])?, &run.recipe, Some(path))?;
+    run.network.fill(&file)?;
+    restore_numbers(&file, &run.network, trainer)?;
     let text =
         file.metadata().get(STATE).ok_or_else(|| unusable(path, "it holds a network, but no state"))?;
     let state: State = serde_json::from_str(text).map_err(|error| unusable(path, error))?;
     trainer.restore(&state.trainer)?;
     Ok(state)
+}
+
+/// The recipe that a checkpoint is of; what it does not say of evaluations, checkpoints and log is as usual.
+pub(super) fn origin_of(path: &Path, overrides: &[String]) -> Result<Recipe, RunError> {
+    recipe_of(&TensorFile::open(path)?, overrides)
+}
+
+fn recipe_of(file: &TensorFile, overrides: &[String]) -> Result<Recipe, RunError> {
+    let entry = |key: &str| {
+        let missing = || unusable(file.path(), format!("it does not say which `{key}` it is of"));
+        file.metadata().get(key).ok_or_else(missing)
+    };
+    let version = entry("afterstate")?;
+    if version != env!("CARGO_PKG_VERSION") {
+        return Err(RunError::Version { path: file.path().to_owned(), found: version.clone() });
+    }
+    let place = format!("{}: recipe", file.path().display());
+    Ok(Recipe::parse("run", &place, entry("recipe")?, overrides)?)
 }
 
 /// Restores what the step size remembers of every weight.

@@ -5,7 +5,11 @@ use std::{io, path::PathBuf};
 use afterstate_learning::TrainerError;
 use afterstate_network::{MemoryError, NetworkError, SpecError, file::FileError};
 
-use crate::{curve::CurveError, log::LogError, recipe::RecipeError};
+use crate::{
+    curve::CurveError,
+    log::{LogError, Repaired},
+    recipe::RecipeError,
+};
 
 /// Why a run cannot begin or go on.
 #[derive(Debug, thiserror::Error)]
@@ -29,8 +33,42 @@ pub enum RunError {
     #[error("the run in {} is finished, and has kept no checkpoint to go on from (checkpoint.keep = false)", .0.display())]
     Finished(PathBuf),
     /// The weights are no numbers any more.
-    #[error("learning has diverged within {0} actions: the weights are no longer finite numbers")]
-    Diverged(u64),
+    #[error(
+        "learning has diverged within {actions} actions: values are no longer finite numbers with {key} = {rate}"
+    )]
+    Diverged {
+        /// How far it came.
+        actions: u64,
+        /// The key of the learning rate.
+        key: &'static str,
+        /// The learning rate.
+        rate: f64,
+    },
+    /// The checkpoint is of another run.
+    #[error("{}: the checkpoint is of a run with another `{key}` than the recipe says", path.display())]
+    OtherRecipe {
+        /// The checkpoint.
+        path: PathBuf,
+        /// The first part that differs.
+        key: &'static str,
+    },
+    /// The checkpoint is of another version of the program.
+    #[error("{}: the checkpoint was written by afterstate {found}, and this is afterstate {}", path.display(), env!("CARGO_PKG_VERSION"))]
+    Version {
+        /// The checkpoint.
+        path: PathBuf,
+        /// The version that wrote it.
+        found: String,
+    },
+    /// The newest checkpoint is damaged; a warning.
+    #[error("{0}; it goes on from the checkpoint before")]
+    FellBack(Box<RunError>),
+    /// A log was damaged; a warning.
+    #[error(transparent)]
+    Repaired(#[from] Repaired),
+    /// The directory of the run had been removed; a warning.
+    #[error("{} was removed while it was in use, and has been made again", .0.display())]
+    MadeAgain(PathBuf),
     /// The positions to begin with cannot be used.
     #[error("{}: the positions cannot be used: {problem}", path.display())]
     Positions {

@@ -29,14 +29,11 @@ pub(super) fn write(directory: &Directory, progress: Progress) -> Result<(), Run
     write_atomically(&directory.finished(), |file| {
         serde_json::to_writer(file, &progress).map_err(io::Error::from)
     })?;
-    remove_checkpoint(directory)
+    remove_checkpoints(directory)
 }
 
-/// Removes the checkpoint, if there is one.
-pub(super) fn remove_checkpoint(directory: &Directory) -> Result<(), RunError> {
+/// Removes the checkpoints, if there are any.
+pub(super) fn remove_checkpoints(directory: &Directory) -> Result<(), RunError> {
     let path = directory.checkpoint();
-    match fs::remove_file(&path) {
-        Err(source) if source.kind() != ErrorKind::NotFound => Err(RunError::Directory { path, source }),
-        _ => Ok(()),
-    }
+    directory.remove_checkpoints().map_err(|source| RunError::Directory { path, source })
 }

@@ -7,16 +7,19 @@
 //! | `eval.jsonl` | an [`EvalLine`] for each evaluation |
 //! | `curve.svg` | the learning curve |
 //! | `model.safetensors` | the network as of the last checkpoint |
-//! | `checkpoint/state.safetensors` | all that is needed to go on: V, E, A, games, random streams, counters |
+//! | `best.safetensors` | the network that was best by evaluations with the search of `checkpoint.best`, where it names one |
+//! | `checkpoint/state.safetensors` | all that is needed to go on: V, E, A, games, random streams, counters, and the recipe that they are of |
+//! | `checkpoint/previous.safetensors` | the checkpoint before it, should it turn out damaged |
 //! | `checkpoint/finished.json` | how far it came, in place of a checkpoint, when it is finished and `checkpoint.keep` is false |
 //!
-//! A checkpoint is one file, which takes the place of the one before it in a single rename: a process
+//! A checkpoint is one file, and takes the place of the one before it by renames: a process
 //! that is killed at any instant leaves a whole one. With one thread, a run that was interrupted
 //! and resumed gives the same model file, bit for bit, as one that was not.
 
 mod checkpoint;
 mod error;
 mod finished;
+mod generations;
 mod plan;
 mod positions;
 mod recorder;
@@ -32,7 +35,7 @@ use afterstate_learning::Progress;
 use afterstate_network::{Network, file::safetensors::TensorFile};
 
 use crate::{
-    log::{EvalLine, LogLine},
+    log::{EvalLine, LogLine, is_at},
     recipe::Recipe,
     stats::{Tally, TileRates},
 };
@@ -92,9 +95,9 @@ impl Directory {
         self.0.join("model.safetensors")
     }
 
-    /// `checkpoint/state.safetensors`.
-    pub fn checkpoint(&self) -> PathBuf {
-        self.0.join("checkpoint").join("state.safetensors")
+    /// `best.safetensors`.
+    pub fn best(&self) -> PathBuf {
+        self.0.join("best.safetensors")
     }
 
     /// `checkpoint/finished.json`.
@@ -105,6 +108,16 @@ impl Directory {
     /// Whether there is a run in it.
     pub fn holds_run(&self) -> bool {
         self.recipe().exists()
+    }
+
+    /// Whether anything in it is left of a run, even of one that has lost its recipe.
+    fn is_taken(&self) -> bool {
+        self.holds_run() || self.has_checkpoint() || self.finished().exists()
+    }
+
+    /// Whether a lock still keeps other processes out: the directory may have been removed, and made again by another one.
+    pub(crate) fn is_locked_by(&self, lock: &File) -> bool {
+        is_at(lock, &self.0.join("checkpoint").join("lock"))
     }
 
     /// Whether a process is training in it. It is asked by trying the lock, for some microseconds.
@@ -173,8 +186,8 @@ pub struct Outcome {
     pub finished: bool,
     /// How far it came.
     pub progress: Progress,
-    /// The last evaluation, if there was any.
-    pub evaluation: Option<EvalLine>,
+    /// The last evaluations, one for each search, if there were any.
+    pub evaluations: Vec<EvalLine>,
 }
 
 /// A run that is ready to go.
@@ -187,7 +200,7 @@ pub struct Run {
     resumed: bool,
     /// How far it came, when it is finished and nothing is left to go on with.
     finished: Option<Progress>,
-    _lock: File,
+    lock: File,
 }
 
 impl Run {
@@ -197,7 +210,7 @@ impl Run {
     /// When the directory holds a run or cannot be used, or there is not enough memory.
     pub fn start(directory: Directory, recipe: Recipe) -> Result<Self, RunError> {
         Plan::of(&recipe)?.check()?;
-        if directory.holds_run() {
+        if directory.is_taken() {
             return Err(RunError::Exists(directory.0));
         }
         let lock = directory.lock()?;
@@ -213,7 +226,7 @@ impl Run {
         Plan::of(&recipe)?.check()?;
         let lock = directory.lock()?;
         if let Some(stored) = Run::stored_recipe(&directory, &[])? {
-            check_unchanged(&stored, &recipe)?;
+            check_unchanged(&stored, &recipe, None)?;
             if stored.budget != recipe.budget && finished::read(&directory)?.is_some() {
                 return Err(RunError::Finished(directory.0));
             }
@@ -221,22 +234,24 @@ impl Run {
         Run::prepare(directory, recipe, lock)
     }
 
-    /// The recipe of the run in a directory, with overrides `KEY=VALUE`; `None` when there is no run.
+    /// The recipe of the run in a directory, with overrides `KEY=VALUE`; `None` when there is no run. One that has lost its
+    /// `recipe.toml` has the recipe of its checkpoint.
     ///
     /// # Errors
     /// When it is damaged, or an override is wrong.
     pub fn stored_recipe(directory: &Directory, overrides: &[String]) -> Result<Option<Recipe>, RunError> {
-        if !directory.holds_run() {
-            return Ok(None);
+        if directory.recipe().exists() {
+            return Ok(Some(Recipe::load(&directory.recipe().to_string_lossy(), overrides)?));
         }
-        Ok(Some(Recipe::load(&directory.recipe().to_string_lossy(), overrides)?))
+        let origin = directory.load_checkpoint(|path| checkpoint::origin_of(path, overrides), |_| true);
+        if directory.has_checkpoint() { Ok(Some(origin?.0)) } else { Ok(None) }
     }
 
     fn prepare(directory: Directory, mut recipe: Recipe, lock: File) -> Result<Self, RunError> {
         let network = Network::new(recipe.network.spec(recipe.game.side)?)?;
         recipe.parallel.threads = recipe.parallel.thread_count();
         let finished = finished::read(&directory)?;
-        let resumed = finished.is_some() || directory.checkpoint().exists();
+        let resumed = finished.is_some() || directory.has_checkpoint();
         let positions = if resumed { Vec::new() } else { positions::positions(&recipe)? };
         if !resumed && !recipe.network.from.is_empty() {
             let from = Path::new(&recipe.network.from);
@@ -246,7 +261,7 @@ impl Run {
                 network.begin_halved(stage, factor)?;
             }
         }
-        Ok(Run { directory, recipe, network, positions, resumed, finished, _lock: lock })
+        Ok(Run { directory, recipe, network, positions, resumed, finished, lock })
     }
 
     /// Its directory.
@@ -274,8 +289,8 @@ impl Run {
     }
 }
 
-/// Checks that a resumed run learns what it learned before.
-fn check_unchanged(stored: &Recipe, recipe: &Recipe) -> Result<(), RunError> {
+/// Checks that a resumed run learns what it learned before: what its `recipe.toml` says, or what its checkpoint says.
+fn check_unchanged(stored: &Recipe, recipe: &Recipe, checkpoint: Option<&Path>) -> Result<(), RunError> {
     let changed = [
         ("seed", stored.seed != recipe.seed),
         ("game", stored.game != recipe.game),
@@ -285,8 +300,9 @@ fn check_unchanged(stored: &Recipe, recipe: &Recipe) -> Result<(), RunError> {
         ("parallel.threads", stored.parallel.thread_count() != recipe.parallel.thread_count()),
         ("parallel.mode", stored.parallel.mode != recipe.parallel.mode),
     ];
-    match changed.into_iter().find(|(_, changed)| *changed) {
-        Some((key, _)) => Err(RunError::Changed(key)),
-        None => Ok(()),
+    match (changed.into_iter().find(|(_, changed)| *changed), checkpoint) {
+        (Some((key, _)), None) => Err(RunError::Changed(key)),
+        (Some((key, _)), Some(path)) => Err(RunError::OtherRecipe { path: path.to_owned(), key }),
+        (None, _) => Ok(()),
     }
 }

@@ -7,7 +7,7 @@ use afterstate_game::State;
 use super::RunError;
 use crate::{
     evaluate::Position,
-    log::JsonLines,
+    log::read_lines,
     recipe::{Recipe, Start},
 };
 
@@ -18,7 +18,7 @@ pub(super) fn positions(recipe: &Recipe) -> Result<Vec<String>, RunError> {
         return Ok(Vec::new());
     }
     let problem = |problem| RunError::Positions { path: positions.into(), problem };
-    let read: Vec<Position> = JsonLines::read(Path::new(positions)).map_err(|e| problem(e.to_string()))?;
+    let read: Vec<Position> = read_lines(Path::new(positions)).map_err(|e| problem(e.to_string()))?;
     let stages = recipe.network.spec(recipe.game.side)?.stages;
     let mut of_first_stage = 0;
     for Position { board, .. } in &read {

@@ -3,17 +3,19 @@
 use std::{
     collections::VecDeque,
     io::Write,
+    path::Path,
     time::{Duration, Instant},
 };
 
 use afterstate_learning::Progress;
 use afterstate_network::{Finished, file::atomic::write_atomically};
+use serde_json::json;
 
 use super::{Directory, Observer, RunError, Status};
 use crate::{
     curve,
-    log::{EvalLine, JsonLines, LogLine, Rate},
-    recipe::{Log, Recipe, StepSize},
+    log::{EvalLine, Header, Line, Log, LogError, LogLine, Rate, Repaired},
+    recipe::{Log as LogEvery, Recipe, StepSize},
     stats::{GameResult, Tally},
 };
 
@@ -30,9 +32,9 @@ const RECENT_SECONDS: f64 = 5.0;
 pub(super) struct Recorder<'a> {
     directory: &'a Directory,
     recipe: &'a Recipe,
-    log: JsonLines<LogLine>,
+    log: Log<LogLine>,
     lines: Vec<LogLine>,
-    eval: JsonLines<EvalLine>,
+    eval: Log<EvalLine>,
     evaluations: Vec<EvalLine>,
     /// Where the last line of the log was written.
     pub(super) logged: Progress,
@@ -45,22 +47,27 @@ pub(super) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// Goes on with the record of a run; what was written after `progress` is cut off.
+    /// Goes on with the record of a run; what was written after `progress` is cut off. Also gives what was wrong with it.
     pub(super) fn open(
         directory: &'a Directory,
         recipe: &'a Recipe,
         progress: Progress,
         logged: Progress,
         tally: Tally,
-    ) -> Result<Self, RunError> {
+    ) -> Result<(Self, Vec<Repaired>), RunError> {
         let actions = progress.actions;
-        let (log, lines) =
-            JsonLines::resume(&directory.log(), |line: &LogLine| line.actions <= logged.actions)?;
-        let (eval, evaluations) =
-            JsonLines::resume(&directory.evaluations(), |line: &EvalLine| line.actions <= actions)?;
+        let (log, lines, log_repaired) =
+            Log::resume(&directory.log(), &header::<LogLine>(recipe), |line: &LogLine| {
+                line.actions <= logged.actions
+            })?;
+        let (eval, evaluations, eval_repaired) =
+            Log::resume(&directory.evaluations(), &header::<EvalLine>(recipe), |line: &EvalLine| {
+                line.actions <= actions
+            })?;
+        let repaired = log_repaired.into_iter().chain(eval_repaired).collect();
         let (games, reports) = (VecDeque::new(), VecDeque::from([progress]));
         let reported = Instant::now();
-        Ok(Recorder {
+        let recorder = Recorder {
             directory,
             recipe,
             log,
@@ -72,7 +79,19 @@ impl<'a> Recorder<'a> {
             games,
             reports,
             reported,
-        })
+        };
+        Ok((recorder, repaired))
+    }
+
+    /// Writes everything again, where nothing of it is left.
+    pub(super) fn write_again(&mut self) -> Result<(), LogError> {
+        fn again<T: Line>(path: &Path, recipe: &Recipe, lines: &[T]) -> Result<Log<T>, LogError> {
+            let (mut log, ..) = Log::resume(path, &header::<T>(recipe), |_| true)?;
+            lines.iter().try_for_each(|line| log.append(line)).map(|()| log)
+        }
+        self.log = again(&self.directory.log(), self.recipe, &self.lines)?;
+        self.eval = again(&self.directory.evaluations(), self.recipe, &self.evaluations)?;
+        Ok(())
     }
 
     /// Takes note of how training goes, and of the games that have ended.
@@ -85,16 +104,23 @@ impl<'a> Recorder<'a> {
             self.games.push_back(game.into());
         }
         let due = match self.recipe.log {
-            Log::EverySeconds(seconds) => progress.seconds - self.logged.seconds >= seconds,
-            Log::EveryEpisodes(episodes) => progress.episodes / episodes > self.logged.episodes / episodes,
+            LogEvery::EverySeconds(seconds) => progress.seconds - self.logged.seconds >= seconds,
+            LogEvery::EveryEpisodes(episodes) => {
+                progress.episodes / episodes > self.logged.episodes / episodes
+            }
         };
         if due {
             self.add_line(progress, observer);
         }
         if self.reported.elapsed() >= REPORT {
-            self.reported = Instant::now();
-            observer.training(&self.status(progress));
+            self.report(progress, observer);
         }
+    }
+
+    /// Tells the observer how training goes.
+    pub(super) fn report(&mut self, progress: Progress, observer: &mut dyn Observer) {
+        self.reported = Instant::now();
+        observer.training(&self.status(progress));
     }
 
     /// Adds a line to the log, unless there is nothing new.
@@ -138,9 +164,9 @@ impl<'a> Recorder<'a> {
         self.draw(observer);
     }
 
-    /// The last evaluation.
-    pub(super) fn evaluation(&self) -> Option<&EvalLine> {
-        self.evaluations.last()
+    /// All evaluations.
+    pub(super) fn evaluations(&self) -> &[EvalLine] {
+        &self.evaluations
     }
 
     /// Draws the curve.
@@ -174,6 +200,11 @@ impl<'a> Recorder<'a> {
         let tiles = recent.tile_rates(self.recipe.game.side);
         Status { progress, share, seconds_left, moves_per_second: speed(before, progress), recent, tiles }
     }
+}
+
+/// What the logs of a run belong to.
+fn header<T: Line>(recipe: &Recipe) -> Header {
+    Header::of::<T>(&json!({ "recipe": recipe.fingerprint(), "seed": recipe.seed }))
 }
 
 /// Moves in each second between two instants.

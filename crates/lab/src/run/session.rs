@@ -1,6 +1,8 @@
 //! A run in progress: training, interrupted by evaluations and checkpoints.
 
 use std::{
+    collections::HashSet,
+    fs::File,
     io::Write,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::{Duration, Instant},
@@ -10,9 +12,11 @@ use afterstate_learning::{Budget, Progress, Settings, Trainer};
 use afterstate_network::file::atomic::write_atomically;
 
 use super::{Observer, Outcome, Run, RunError, checkpoint, finished, recorder::Recorder};
+use afterstate_search::PlayerSpec;
+
 use crate::{
-    evaluate::{self, Games, evaluate},
-    log::{EvalLine, JsonLines},
+    evaluate::{self, Contest, Games},
+    log::{EvalLine, Log, last_evaluations},
     stats::{EvalReport, Summary, Tally},
 };
 
@@ -24,27 +28,36 @@ struct Session<'a> {
     stop: &'a AtomicBool,
     /// When the last checkpoint was written.
     saved: Instant,
+    /// The lock on a directory that had to be made again.
+    lock: Option<File>,
 }
 
 /// Trains until the budget is used up or `stop` is set, and saves.
 pub(super) fn train(run: &Run, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
     if let Some(progress) = run.finished {
-        finished::remove_checkpoint(&run.directory)?;
-        let evaluation = JsonLines::<EvalLine>::read(&run.directory.evaluations())?.pop();
-        return Ok(Outcome { finished: true, progress, evaluation });
+        finished::remove_checkpoints(&run.directory)?;
+        let evaluations = last_evaluations(&Log::read(&run.directory.evaluations())?);
+        return Ok(Outcome { finished: true, progress, evaluations });
     }
     let settings = Settings { positions: run.positions.clone(), ..run.recipe.settings() };
     let mut trainer = Trainer::new(&run.network, settings)?;
     let (mut logged, mut tally) = (Progress::default(), Tally::default());
     if run.resumed {
-        let state = checkpoint::load(&run.directory.checkpoint(), &run.network, &mut trainer)?;
+        let (state, damaged) = checkpoint::load(run, &mut trainer)?;
+        damaged.into_iter().for_each(|error| observer.warning(&RunError::FellBack(error.into())));
         (logged, tally) = (state.logged, state.tally);
         check_extension(run, &trainer)?;
     }
-    let recorder = Recorder::open(&run.directory, &run.recipe, trainer.progress(), logged, tally)?;
+    let (recorder, repaired) =
+        Recorder::open(&run.directory, &run.recipe, trainer.progress(), logged, tally)?;
+    repaired.into_iter().for_each(|repaired| observer.warning(&repaired.into()));
+    write_recipe(run)?;
+    Session { run, recorder, observer, stop, saved: Instant::now(), lock: None }.train(trainer)
+}
+
+fn write_recipe(run: &Run) -> Result<(), RunError> {
     let recipe = run.recipe.to_toml()?;
-    write_atomically(&run.directory.recipe(), |file| file.write_all(recipe.as_bytes()))?;
-    Session { run, recorder, observer, stop, saved: Instant::now() }.train(trainer)
+    Ok(write_atomically(&run.directory.recipe(), |file| file.write_all(recipe.as_bytes()))?)
 }
 
 /// A trainer that has dealt out all its games has none to go on with.
@@ -60,25 +73,30 @@ fn check_extension(run: &Run, trainer: &Trainer<'_>) -> Result<(), RunError> {
 
 impl Session<'_> {
     fn train(mut self, mut trainer: Trainer<'_>) -> Result<Outcome, RunError> {
+        // A run that was stopped between the searches of an evaluation has the rest of it still to do.
+        if self.last_evaluation() == Some(trainer.progress().actions) {
+            self.evaluate(trainer.progress());
+        }
         while !trainer.is_done() && !self.stop.load(Relaxed) {
-            trainer.run(|progress, finished| {
+            trainer.run_until(self.next_evaluation(), |progress, finished| {
                 self.recorder.note(progress, finished, self.observer);
-                let interrupted = self.evaluation_due(progress) || self.checkpoint_due() || self.diverged();
-                !interrupted && !self.stop.load(Relaxed)
+                !self.checkpoint_due() && !self.stop.load(Relaxed)
             });
-            if self.diverged() {
-                return Err(RunError::Diverged(trainer.progress().actions));
+            if trainer.has_diverged() {
+                return Err(checkpoint::diverged(&self.run.recipe, trainer.progress()));
             }
             if trainer.is_done() || self.stop.load(Relaxed) {
                 break;
             }
-            if self.evaluation_due(trainer.progress()) {
+            if trainer.progress().actions >= self.next_evaluation() {
                 self.evaluate(trainer.progress());
             }
-            if self.checkpoint_due()
-                && let Err(error) = self.save(&trainer)
-            {
-                self.observer.warning(&error);
+            if self.checkpoint_due() {
+                match self.save(&trainer) {
+                    Err(error @ RunError::Diverged { .. }) => return Err(error),
+                    Err(error) => self.observer.warning(&error),
+                    Ok(()) => {}
+                }
             }
         }
         self.finish(trainer)
@@ -87,6 +105,7 @@ impl Session<'_> {
     /// Saves, and evaluates what came out.
     fn finish(mut self, trainer: Trainer<'_>) -> Result<Outcome, RunError> {
         let (progress, finished) = (trainer.progress(), trainer.is_done());
+        self.recorder.report(progress, self.observer);
         if finished {
             self.recorder.add_line(progress, self.observer);
         }
@@ -95,44 +114,68 @@ impl Session<'_> {
         } else {
             self.save(&trainer)?;
         }
-        let last = self.recorder.evaluation().map(|line| line.actions);
-        if finished && self.run.recipe.evaluation.every > 0 && last != Some(progress.actions) {
+        if finished && self.run.recipe.evaluation.every > 0 {
             self.evaluate(progress);
         }
         self.recorder.draw(self.observer);
-        Ok(Outcome { finished, progress, evaluation: self.recorder.evaluation().cloned() })
+        let evaluations = last_evaluations(self.recorder.evaluations());
+        Ok(Outcome { finished, progress, evaluations })
     }
 
-    /// Whether a multiple of the interval lies between the last evaluation and now.
-    fn evaluation_due(&self, progress: Progress) -> bool {
-        let last = self.recorder.evaluation().map_or(0, |line| line.actions);
-        let interval = |actions: u64| actions.checked_div(self.run.recipe.evaluation.every);
-        interval(progress.actions) > interval(last)
+    /// The actions after which the next evaluation is due: a multiple of the interval.
+    fn next_evaluation(&self) -> u64 {
+        let passed = self.last_evaluation().unwrap_or(0).checked_div(self.run.recipe.evaluation.every);
+        passed.map_or(u64::MAX, |passed| (passed + 1).saturating_mul(self.run.recipe.evaluation.every))
     }
 
+    /// The actions before the last evaluation.
+    fn last_evaluation(&self) -> Option<u64> {
+        self.recorder.evaluations().last().map(|line| line.actions)
+    }
+
+    /// Evaluates the network with every search that it has not been evaluated with at this point.
     fn evaluate(&mut self, progress: Progress) {
+        for (player, count) in self.run.recipe.evaluation.contests() {
+            let search = player.to_string();
+            let done = |line: &EvalLine| line.actions == progress.actions && line.report.search == search;
+            if !self.recorder.evaluations().iter().any(done) && !self.stop.load(Relaxed) {
+                self.evaluate_with(player, count, progress);
+            }
+        }
+    }
+
+    fn evaluate_with(&mut self, player: PlayerSpec, count: u64, progress: Progress) {
         let Run { recipe, network, directory, .. } = self.run;
-        let count = recipe.evaluation.games;
         let games = Games { rules: recipe.game.rules(), seed: evaluate::SEED, count };
+        let (threads, played) = (recipe.parallel.thread_count(), &HashSet::new());
+        let contest = Contest { network, player, endgames: None, games, played, threads, collect: None };
         let start = Instant::now();
         let mut ended = Tally::default();
-        let results = evaluate(network, games, recipe.parallel.thread_count(), |finished| {
+        let outcome = contest.play(|finished| {
             ended.extend(finished.iter().copied());
             self.observer.evaluating(&ended, count);
             !self.stop.load(Relaxed)
         });
-        if let Some(summary) = results.and_then(|results| Summary::of(recipe.game.side, &results)) {
-            let model = directory.path().to_string_lossy();
-            let report = EvalReport::new(&model, "1ply", games.seed, &summary, start.elapsed().as_secs_f64());
-            let line = EvalLine { actions: progress.actions, episodes: progress.episodes, report };
-            self.recorder.add_evaluation(line, self.observer);
+        let summary = outcome.and_then(|outcome| Summary::of(recipe.game.side, &outcome.results));
+        let Some(summary) = summary else { return };
+        let (model, search) = (directory.path().to_string_lossy(), player.to_string());
+        let report = EvalReport::new(&model, &search, games.seed, &summary, start.elapsed().as_secs_f64());
+        let line = EvalLine { actions: progress.actions, episodes: progress.episodes, report };
+        if recipe.checkpoint.best == Some(player) && self.is_best(&line) {
+            self.observer.saving();
+            let save = |()| checkpoint::save_model(&directory.best(), network, recipe, progress);
+            if let Err(error) = self.make_again().and_then(save) {
+                self.observer.warning(&error);
+            }
         }
+        self.recorder.add_evaluation(line, self.observer);
     }
 
-    /// Whether the weights are no longer finite. The first one, that of empty cells, takes part in every game, and what is
-    /// not finite spreads to it at once.
-    fn diverged(&self) -> bool {
-        self.run.network.table(0).next().is_some_and(|weight| !weight.is_finite())
+    /// Whether no evaluation so far with the same search has a higher mean score.
+    fn is_best(&self, line: &EvalLine) -> bool {
+        let same = |other: &&EvalLine| other.report.search == line.report.search;
+        let mut others = self.recorder.evaluations().iter().filter(same);
+        others.all(|other| other.report.score.mean < line.report.score.mean)
     }
 
     fn checkpoint_due(&self) -> bool {
@@ -144,18 +187,39 @@ impl Session<'_> {
     fn save(&mut self, trainer: &Trainer<'_>) -> Result<(), RunError> {
         let Run { recipe, network, directory, .. } = self.run;
         self.observer.saving();
+        self.saved = Instant::now();
+        self.make_again()?;
         let (logged, tally) = (self.recorder.logged, self.recorder.tally.clone());
         let state = checkpoint::State { trainer: trainer.state(), logged, tally };
-        let checkpoint = checkpoint::save(&directory.checkpoint(), network, recipe, trainer, &state);
+        let checkpoint = checkpoint::save(directory, network, recipe, trainer, &state);
         let model = checkpoint::save_model(&directory.model(), network, recipe, trainer.progress());
         self.saved = Instant::now();
         checkpoint.and(model)
+    }
+
+    /// Makes the directory again, with all that the run knows, if it has been removed. Where another run has begun there, it
+    /// is left alone.
+    fn make_again(&mut self) -> Result<(), RunError> {
+        let Run { directory, lock, .. } = self.run;
+        if directory.is_locked_by(self.lock.as_ref().unwrap_or(lock)) {
+            return Ok(());
+        }
+        let lock = directory.lock()?;
+        if directory.is_taken() {
+            return Err(RunError::Exists(directory.path().to_owned()));
+        }
+        self.lock = Some(lock);
+        write_recipe(self.run)?;
+        self.recorder.write_again()?;
+        self.observer.warning(&RunError::MadeAgain(directory.path().to_owned()));
+        Ok(())
     }
 
     /// Writes the model of a finished run, which takes the place of its checkpoint.
     fn save_last(&mut self, progress: Progress) -> Result<(), RunError> {
         let Run { recipe, network, directory, .. } = self.run;
         self.observer.saving();
+        self.make_again()?;
         checkpoint::save_model(&directory.model(), network, recipe, progress)?;
         finished::write(directory, progress)
     }

@@ -9,12 +9,16 @@
 //!    s'ₜ with its random tile.
 //! 2. Games are played in parallel: they share the states, and the order of the stages is that in which
 //!    episodes begin.
-//! 3. A number of episodes can follow each other in each stage; the author's program has 200, the paper 1.
-//! 4. The carousel can begin in a later stage than the first one. Whole games are then played only until enough initial
+//! 3. An initial state of a stage is the first state of an episode in it, once the episode has been in the stage before. The
+//!    paper asks that the afterstate just before be in that stage; the author's program does as we do. By the paper's words
+//!    stage 8 of 2⁴ stages would never be started from: two 16384-tiles, which merge to begin it, are stage 4, or 6 where
+//!    stages are [carried](afterstate_network::Stages).
+//! 4. A number of episodes can follow each other in each stage; the author's program has 200, the paper 1.
+//! 5. The carousel can begin in a later stage than the first one. Whole games are then played only until enough initial
 //!    states of that stage are kept, and the stages before it, which come from a trained model, do not learn.
-//! 5. It can end in an earlier stage than the last one. An episode that leaves that stage ends there, with the value of the
+//! 6. It can end in an earlier stage than the last one. An episode that leaves that stage ends there, with the value of the
 //!    afterstate that it has come to, which does not learn, in place of what would follow.
-//! 6. Initial states can be given, such as those of a stronger player. Stages that have some keep them, and no others; a
+//! 7. Initial states can be given, such as those of a stronger player. Stages that have some keep them, and no others; a
 //!    carousel that begins in a later stage plays no whole games.
 
 use std::collections::VecDeque;

@@ -7,6 +7,8 @@
 mod carousel;
 mod restart;
 mod stage_by_stage;
+#[cfg(test)]
+mod tests;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -97,6 +99,8 @@ pub(crate) struct Memory<const N: usize> {
     pub(crate) fresh: bool,
     /// The stage of the present state.
     stage: usize,
+    /// The last of the stages that the episode has come to one after the other, none left out.
+    passed: usize,
     /// The states of the episode so far, the present one last; for restarts alone.
     episode: Vec<State<N>>,
     /// The number of restarts since the last whole game.
@@ -105,7 +109,7 @@ pub(crate) struct Memory<const N: usize> {
 
 impl<const N: usize> Memory<N> {
     pub(crate) fn new() -> Self {
-        Memory { fresh: true, stage: 0, episode: Vec::new(), restarts: 0 }
+        Memory { fresh: true, stage: 0, passed: 0, episode: Vec::new(), restarts: 0 }
     }
 
     /// Forgets the episode; there is no other one.
@@ -149,6 +153,7 @@ impl<const N: usize> Starts<N> {
     /// An episode begins at this state.
     pub(crate) fn begin(&self, memory: &mut Memory<N>, state: State<N>) {
         memory.stage = self.stage_of(state);
+        memory.passed = memory.stage;
         memory.episode.clear();
         if matches!(self.kind, Kind::Restart(_)) {
             memory.episode.push(state);
@@ -168,7 +173,8 @@ impl<const N: usize> Starts<N> {
         match &self.kind {
             Kind::Fresh => {}
             Kind::Carousel(_, wheel) => {
-                if before + 1 == stage {
+                if stage == memory.passed + 1 {
+                    memory.passed = stage;
                     locked(wheel).enter(stage, state);
                 }
             }
@@ -220,6 +226,9 @@ pub(crate) enum StartsState {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct MemoryState {
     fresh: bool,
+    /// The last of the stages that the episode has come to one after the other.
+    #[serde(default)]
+    passed: usize,
     /// The states as text.
     episode: Vec<String>,
     restarts: u32,
@@ -227,13 +236,14 @@ pub(crate) struct MemoryState {
 
 impl Default for MemoryState {
     fn default() -> Self {
-        MemoryState { fresh: true, episode: Vec::new(), restarts: 0 }
+        MemoryState { fresh: true, passed: 0, episode: Vec::new(), restarts: 0 }
     }
 }
 
 impl<const N: usize> Memory<N> {
     pub(crate) fn state(&self) -> MemoryState {
-        MemoryState { fresh: self.fresh, episode: texts(&self.episode), restarts: self.restarts }
+        let (fresh, passed, restarts) = (self.fresh, self.passed, self.restarts);
+        MemoryState { fresh, passed, episode: texts(&self.episode), restarts }
     }
 }
 
@@ -276,11 +286,11 @@ impl<const N: usize> Starts<N> {
         };
         let fits =
             episode.len() as u64 == recorded && episode.last().is_none_or(|&last| Some(last) == present);
-        if !fits || state.restarts > most_restarts {
+        if !fits || state.restarts > most_restarts || state.passed >= self.stages.count() {
             return None;
         }
         let stage = present.map_or(0, |state| self.stage_of(state));
-        Some(Memory { fresh: state.fresh, stage, episode, restarts: state.restarts })
+        Some(Memory { fresh: state.fresh, stage, passed: state.passed, episode, restarts: state.restarts })
     }
 }
 

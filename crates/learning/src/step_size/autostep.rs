@@ -1,16 +1,21 @@
-//! Autostep: Mahmood et al. 2012, "Tuning-free step-size adaptation", as in jaskowski-2016, V.B.2.
+//! Autostep: Mahmood et al. 2012, "Tuning-free step-size adaptation", Table 1, as in jaskowski-2016, V.B.2.
 //!
-//! Every weight has a step size αᵢ that grows while successive changes of the weight agree. For each
-//! active weight, with its memory hᵢ of recent changes and the scale vᵢ of its correlations δ·hᵢ:
+//! Every weight has a step size αᵢ that grows while successive changes of the weight agree. In the linear model V = Σ wᵢ·xᵢ
+//! a weight that occurs n times on a symmetric board has the feature value xᵢ = n. For each weight with xᵢ > 0, with its
+//! memory hᵢ of recent changes and the scale vᵢ of its correlations δ·xᵢ·hᵢ:
 //!
 //! ```text
-//! vᵢ ← max(|δ·hᵢ|, vᵢ + τ·αᵢ·(|δ·hᵢ| − vᵢ)),  αᵢ ← αᵢ·exp(μ·δ·hᵢ/vᵢ)  (unless vᵢ = 0)
-//! M ← max(Σ αᵢ, 1),  αᵢ ← αᵢ/M,  wᵢ ← wᵢ + αᵢ·δ,  hᵢ ← hᵢ·(1 − αᵢ) + αᵢ·δ
+//! vᵢ ← max(|δ·xᵢ·hᵢ|, vᵢ + τ·αᵢ·xᵢ²·(|δ·xᵢ·hᵢ| − vᵢ)),  αᵢ ← αᵢ·exp(μ·δ·xᵢ·hᵢ/vᵢ)  (unless vᵢ = 0)
+//! M ← max(Σ αᵢ·xᵢ², 1),  αᵢ ← αᵢ/M,  wᵢ ← wᵢ + αᵢ·δ·xᵢ,  hᵢ ← hᵢ·(1 − αᵢ·xᵢ²) + αᵢ·δ·xᵢ
 //! ```
 //!
-//! Differences from the paper:
-//! 1. A weight that occurs several times on a symmetric board goes through this once for each occurrence.
-//! 2. Defined for λ = 0; with another target δ is the step that the target asks for.
+//! Differences from the papers:
+//! 1. τ is a factor, as in jaskowski-2016; Mahmood et al. divide by it.
+//! 2. αᵢ begins at α_init over the number of active features, as in the program of jaskowski-2016's author; the paper names
+//!    α_init = 1.0 alone.
+//! 3. That program counts a weight that occurs n times n times in M, but moves it once, as if xᵢ were 1.
+//! 4. Defined for λ = 0; with another target δ is the step that the target asks for, as in that author's program for delayed
+//!    updates.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -18,22 +23,25 @@ use afterstate_network::{Features, Mapped, MemoryError, View, pack, unpack};
 
 use super::Numbers;
 
+#[cfg(test)]
+mod tests;
+
 /// Step sizes by Autostep.
 pub(crate) struct Autostep {
     /// μ, the meta-learning rate.
     mu: f32,
     /// τ, the rate at which vᵢ forgets.
     tau: f32,
-    /// The bits of α_init.
+    /// The bits of the first αᵢ.
     initial: u32,
-    /// The bits of αᵢ, xor those of α_init, so that zeros are the start.
+    /// The bits of αᵢ, xor those of the first one, so that zeros are the start.
     alphas: Mapped<AtomicU32>,
     /// hᵢ in the lower half of each word, vᵢ in the upper.
     memory: Mapped<AtomicU64>,
 }
 
 impl Autostep {
-    /// αᵢ = α_init, hᵢ = vᵢ = 0 for every weight.
+    /// αᵢ = `alpha`, hᵢ = vᵢ = 0 for every weight.
     ///
     /// # Errors
     /// When there is no memory for them.
@@ -75,25 +83,25 @@ impl Autostep {
     /// Moves weights by their own rates times `rate · step`. Out of line: the loops of the other step sizes need not carry it.
     #[inline(never)]
     pub(crate) fn update(&self, view: &View<'_>, features: Features<'_>, rate: f32, step: f32) {
-        view.for_each_index(features, |position| {
+        let mut sum = 0.0;
+        view.for_each_weight(features, |position, x| {
             let (h, v) = self.memory(position);
-            let (alpha, correlation) = (self.alpha(position), step * h);
-            let v = correlation.abs().max(v + self.tau * alpha * (correlation.abs() - v));
+            let (alpha, correlation) = (self.alpha(position), step * x * h);
+            let v = correlation.abs().max(v + self.tau * alpha * x * x * (correlation.abs() - v));
             let alpha = if v == 0.0 { alpha } else { alpha * (self.mu * correlation / v).exp() };
+            sum += alpha * x * x;
             self.set_alpha(position, alpha);
             self.set_memory(position, h, v);
         });
-        let mut sum = 0.0;
-        view.for_each_index(features, |position| sum += self.alpha(position));
         let divisor = sum.max(1.0);
-        view.for_each_index(features, |position| {
+        view.for_each_weight(features, |position, x| {
             let alpha = self.alpha(position) / divisor;
-            let change = rate * alpha * step;
+            let change = alpha * step * x;
             let weight = &view.weights()[position];
-            weight.store((f32::from_bits(weight.load(Relaxed)) + change).to_bits(), Relaxed);
+            weight.store((f32::from_bits(weight.load(Relaxed)) + rate * change).to_bits(), Relaxed);
             let (h, v) = self.memory(position);
             self.set_alpha(position, alpha);
-            self.set_memory(position, h * (1.0 - alpha) + alpha * step, v);
+            self.set_memory(position, h * (1.0 - alpha * x * x) + change, v);
         });
     }
 

@@ -33,6 +33,8 @@ pub enum StepSizeSpec {
         beta: f32,
         /// P_TC, the share of the budget that the second phase has.
         tc_share: f64,
+        /// E and A start anew after every so many actions; 0 for never.
+        reset: u64,
     },
     /// Autostep.
     Autostep {
@@ -40,7 +42,7 @@ pub enum StepSizeSpec {
         mu: f32,
         /// τ, the rate at which the scale of a weight's changes is forgotten.
         tau: f32,
-        /// α_init, the first step size of every weight.
+        /// α_init, the first step size of every weight, before it is divided by the number of active features.
         alpha: f32,
     },
 }
@@ -66,6 +68,16 @@ impl StepSizeSpec {
     /// Whether the rate is shared among the active features. Autostep shares by itself.
     pub(crate) fn is_divided(&self) -> bool {
         !matches!(self, StepSizeSpec::Autostep { .. })
+    }
+
+    /// The actions after which E and A start anew, again and again; none for never. In the first of two phases there are none
+    /// yet, and nothing comes of it.
+    pub(crate) fn reset(&self) -> Option<u64> {
+        match *self {
+            StepSizeSpec::TemporalCoherence { reset, .. }
+            | StepSizeSpec::FixedThenCoherence { reset, .. } => Some(reset).filter(|&reset| reset > 0),
+            StepSizeSpec::Fixed { .. } | StepSizeSpec::Autostep { .. } => None,
+        }
     }
 
     /// The bytes of learning state for each weight.
@@ -108,8 +120,8 @@ pub(crate) enum StepSizes {
 }
 
 impl StepSizes {
-    /// A step size for so many weights, at its start.
-    pub(crate) fn new(spec: StepSizeSpec, weights: u64) -> Result<Self, MemoryError> {
+    /// A step size for so many weights, of which a value has so many, at its start.
+    pub(crate) fn new(spec: StepSizeSpec, weights: u64, active: usize) -> Result<Self, MemoryError> {
         Ok(match spec {
             StepSizeSpec::Fixed { .. } => StepSizes::Fixed,
             StepSizeSpec::TemporalCoherence { .. } => {
@@ -119,7 +131,7 @@ impl StepSizes {
                 StepSizes::FixedThenCoherence(TemporalCoherence::new(weights)?)
             }
             StepSizeSpec::Autostep { mu, tau, alpha } => {
-                StepSizes::Autostep(Autostep::new(weights, mu, tau, alpha)?)
+                StepSizes::Autostep(Autostep::new(weights, mu, tau, alpha / active as f32)?)
             }
         })
     }
@@ -148,7 +160,7 @@ impl StepSizes {
 
     /// Starts E and A anew, if there are any.
     pub(crate) fn reset(&mut self) {
-        if let StepSizes::TemporalCoherence(coherence) = self {
+        if let StepSizes::TemporalCoherence(coherence) | StepSizes::FixedThenCoherence(coherence) = self {
             coherence.reset();
         }
     }

@@ -1,4 +1,5 @@
 //! Networks and settings for the tests.
+#![allow(dead_code, reason = "not every test needs all of it")]
 
 use afterstate_learning::{
     Budget, EpsilonGreedy, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer,

@@ -104,12 +104,11 @@ impl<const N: usize> Naive<N> {
             self.learn(episode, reward + value);
         }
         episode.afterstates.push(afterstate);
-        let before = episode.state;
         episode.state = afterstate.spawn(&self.settings.rules, &mut episode.rng);
         let terminal = episode.state.is_terminal();
         if !terminal {
             episode.states.push(episode.state);
-            self.keep(before, episode.state);
+            self.keep(&episode.states);
         }
         if terminal || self.has_left(afterstate) {
             let ahead = if terminal { 0.0 } else { self.value(afterstate) };
@@ -198,23 +197,34 @@ impl<const N: usize> Naive<N> {
             + (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])))
     }
 
-    /// Table 1 of Mahmood et al. 2012; h is kept in `e`, v in `a`.
+    /// Table 1 of Mahmood et al. 2012, in which a weight that occurs n times has the feature value n; h is kept in `e`, v in
+    /// `a`.
     fn autostep(&mut self, features: &[Feature], mu: f32, tau: f32, alpha: f32, delta: f32) {
+        let mut xs: Vec<(Feature, f32)> = Vec::new();
         for &feature in features {
-            let (h, v) = (*self.e.entry(feature).or_default(), self.a.entry(feature).or_default());
-            let alpha = self.alpha.entry(feature).or_insert(alpha);
-            *v = (delta * h).abs().max(*v + tau * *alpha * ((delta * h).abs() - *v));
-            if *v != 0.0 {
-                *alpha *= (mu * (delta * h) / *v).exp();
+            match xs.iter_mut().find(|(other, _)| *other == feature) {
+                Some((_, x)) => *x += 1.0,
+                None => xs.push((feature, 1.0)),
             }
         }
-        let m = features.iter().map(|feature| self.alpha[feature]).sum::<f32>().max(1.0);
-        for feature in features {
-            let alpha = self.alpha.get_mut(feature).expect("just set");
-            *alpha /= m;
-            *self.v.entry(*feature).or_default() += *alpha * delta;
-            let h = self.e.get_mut(feature).expect("just set");
-            *h = *h * (1.0 - *alpha) + *alpha * delta;
+        let initial = alpha / features.len() as f32;
+        let mut m = 0.0;
+        for &(feature, x) in &xs {
+            let (h, v) = (*self.e.entry(feature).or_default(), self.a.entry(feature).or_default());
+            let alpha = self.alpha.entry(feature).or_insert(initial);
+            let correlation = delta * x * h;
+            *v = correlation.abs().max(*v + tau * *alpha * x * x * (correlation.abs() - *v));
+            if *v != 0.0 {
+                *alpha *= (mu * correlation / *v).exp();
+            }
+            m += *alpha * x * x;
+        }
+        for (feature, x) in xs {
+            let alpha = self.alpha.get_mut(&feature).expect("just set");
+            *alpha /= f32::max(m, 1.0);
+            *self.v.entry(feature).or_default() += *alpha * delta * x;
+            let h = self.e.get_mut(&feature).expect("just set");
+            *h = *h * (1.0 - *alpha * x * x) + *alpha * delta * x;
         }
     }
 
@@ -341,6 +351,10 @@ pub(crate) fn check<const N: usize>(spec: &NetworkSpec, settings: &Settings) {
     assert_eq!((progress.actions, progress.episodes), (naive.actions, naive.finished), "{settings:?}");
     assert!(naive.actions > 1_000, "enough moves to tell methods apart: {}", naive.actions);
     let numbers = trainer.numbers();
+    let untouched = match settings.step_size {
+        StepSizeSpec::Autostep { alpha, .. } => alpha / spec.active_features() as f32,
+        _ => 0.0,
+    };
     for i in 0..spec.tables() {
         for (index, (position, v)) in network.positions(i).zip(network.table(i)).enumerate() {
             let feature = (i, index as u64);
@@ -350,7 +364,7 @@ pub(crate) fn check<const N: usize>(spec: &NetworkSpec, settings: &Settings) {
                 let expected = match numbers.name {
                     "E" | "h" => of(&naive.e),
                     "A" | "v" => of(&naive.a),
-                    _ => naive.alpha.get(&feature).copied().unwrap_or(1.0),
+                    _ => naive.alpha.get(&feature).copied().unwrap_or(untouched),
                 };
                 let (name, found) = (numbers.name, numbers.get(position));
                 assert_eq!(

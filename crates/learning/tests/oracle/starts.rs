@@ -36,16 +36,21 @@ impl<const N: usize> Carousel<N> {
 }
 
 impl<const N: usize> Naive<N> {
-    /// Keeps the first state of a stage.
-    pub(super) fn keep(&mut self, before: State<N>, state: State<N>) {
-        let stage = |state: State<N>| 1 + self.spec.stages.of(&state.board().bytes());
-        let (before, stage) = (stage(before), stage(state));
+    /// Keeps the last of the states of an episode where it is the first of a stage.
+    pub(super) fn keep(&mut self, states: &[State<N>]) {
+        let stage = |state: &State<N>| 1 + self.spec.stages.of(&state.board().bytes());
+        let [earlier @ .., state] = states else { return };
+        let Some((first, before)) = earlier.first().zip(earlier.last()) else { return };
+        // The stages that the episode has been in, one after the other, as the author's program has them.
+        let in_turn = |passed: usize, state| if stage(state) == passed + 1 { passed + 1 } else { passed };
+        let passed = earlier.iter().fold(stage(first), in_turn);
+        let (before, stage, state) = (stage(before), stage(state), *state);
         if self.carousel.given.contains(&stage) {
             return;
         }
         let states = self.carousel.initstates.entry(stage).or_default();
         match self.settings.start {
-            StartSpec::Carousel(carousel) if before + 1 == stage => {
+            StartSpec::Carousel(carousel) if passed + 1 == stage => {
                 states.push(state);
                 states.drain(..states.len().saturating_sub(carousel.kept));
             }

@@ -42,21 +42,58 @@ pub fn write_atomically<T, E>(
 where
     Problem: From<E>,
 {
-    replace(path, write).map_err(|problem| problem.at(path))
+    Target::open(path)?.write(write)
 }
 
-fn replace<T, E>(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> Result<T, E>) -> Result<T, Problem>
-where
-    Problem: From<E>,
-{
-    let target = target(path)?;
-    remove_stale(&target);
-    let temporary = Temporary::create(&target)?;
-    let mut writer = BufWriter::with_capacity(BUFFER, temporary.file.try_clone()?);
-    let result = write(&mut writer)?;
-    writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-    temporary.rename_to(&target)?;
-    Ok(result)
+/// Renames a whole file in the place of another, so that the rename survives a power failure.
+///
+/// # Errors
+/// When the system refuses.
+pub fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
+    let renamed = fs::rename(from, to).and_then(|()| sync_directory(directory(to)));
+    renamed.map_err(|error| Problem::from(error).at(to))
+}
+
+/// A file that is going to be written: whether that is possible is known before the work on its content begins.
+pub struct Target {
+    path: PathBuf,
+    target: PathBuf,
+    temporary: Temporary,
+}
+
+impl Target {
+    /// Makes the temporary file.
+    ///
+    /// # Errors
+    /// When the path cannot be written.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        let open = || -> Result<_, Problem> {
+            let target = target(path)?;
+            remove_stale(&target);
+            let temporary = Temporary::create(&target)?;
+            Ok(Target { path: path.into(), target, temporary })
+        };
+        open().map_err(|problem| problem.at(path))
+    }
+
+    /// Writes the content, and puts it in the place of what was there.
+    ///
+    /// # Errors
+    /// As [`write_atomically`].
+    pub fn write<T, E>(self, write: impl FnOnce(&mut BufWriter<File>) -> Result<T, E>) -> Result<T, FileError>
+    where
+        Problem: From<E>,
+    {
+        let Target { path, target, temporary } = self;
+        let replace = || -> Result<T, Problem> {
+            let mut writer = BufWriter::with_capacity(BUFFER, temporary.file.try_clone()?);
+            let result = write(&mut writer)?;
+            writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            temporary.rename_to(&target)?;
+            Ok(result)
+        };
+        replace().map_err(|problem| problem.at(&path))
+    }
 }
 
 /// The file that is to be replaced: where a symbolic link leads, and never a device.
@@ -94,18 +131,21 @@ fn directory(target: &Path) -> &Path {
 impl Temporary {
     fn create(target: &Path) -> io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let (path, file) = loop {
+        loop {
             let mut name = prefix(target);
             name.push(format!("{}-{}", process::id(), COUNT.fetch_add(1, Relaxed)));
             let path = directory(target).join(name);
-            match File::create_new(&path) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                file => break (path, file?),
+            let file = match File::create_new(&path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                file => file?,
+            };
+            // Where there are no locks, others cannot tell that the file is in use, and leave it alone.
+            let _ = file.lock();
+            // Whoever found it before it was locked took it for a stale one.
+            if path.exists() {
+                return Ok(Temporary { path, file, renamed: false });
             }
-        };
-        // Where there are no locks, others cannot tell that the file is in use, and leave it alone.
-        let _ = file.try_lock();
-        Ok(Temporary { path, file, renamed: false })
+        }
     }
 
     fn rename_to(mut self, target: &Path) -> io::Result<()> {
@@ -142,7 +182,13 @@ fn remove_stale(target: &Path) {
     let Ok(entries) = fs::read_dir(directory(target)) else { return };
     for entry in entries.flatten() {
         let is_temporary = entry.file_name().as_encoded_bytes().starts_with(prefix.as_encoded_bytes());
-        if is_temporary && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+        if !is_temporary {
+            continue;
+        }
+        // The lock is held until the file is gone: whoever has just made it waits, and then sees that.
+        if let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
             // Someone else may have been quicker, and it is only tidying.
             let _ = fs::remove_file(entry.path());
         }

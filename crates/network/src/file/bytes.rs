@@ -1,20 +1,71 @@
-//! Mapped files, and the numbers in them.
+//! The bytes of files, and the numbers in them.
 
-use std::{fmt::Display, fs::File, path::Path};
+use std::{
+    fmt::Display,
+    fs::File,
+    io::{self, Read},
+    ops::Deref,
+    path::Path,
+};
 
 use memmap2::Mmap;
 
 use super::Problem;
 
-/// Maps a file for reading.
-pub(super) fn map(path: &Path) -> Result<Mmap, Problem> {
-    let file = File::open(path).map_err(Problem::Read)?;
-    if !file.metadata().map_err(Problem::Read)?.is_file() {
-        return Err(Problem::Read(std::io::Error::other("it is not a regular file")));
+/// Files up to this size are read into memory.
+const SMALL: u64 = 512 << 20;
+
+/// The bytes of a file.
+///
+/// A small one is a copy of our own: whatever happens to the file, the bytes stay. A large one is mapped, so that it takes no memory of its own;
+/// whoever cuts it short meanwhile ends the process by SIGBUS, for which the command has a message. All our formats but those of other programs have
+/// checksums, so what is changed while it is being read is noticed.
+pub enum Content {
+    /// In memory.
+    Read(Vec<u8>),
+    /// On disk.
+    Mapped(Mmap),
+    /// In the program.
+    Static(&'static [u8]),
+}
+
+impl Content {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is a device, a directory or the like.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        if metadata.len() > SMALL {
+            return map(&file).map(Content::Mapped);
+        }
+        let mut bytes = Vec::with_capacity(metadata.len() as usize);
+        file.read_to_end(&mut bytes)?;
+        Ok(Content::Read(bytes))
     }
+}
+
+/// Maps a file for reading.
+fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: files are replaced by renaming and never written in place, so the bytes do not change
-    // under us unless someone damages the file on purpose.
-    unsafe { Mmap::map(&file) }.map_err(Problem::Read)
+    // under us unless someone else damages the file.
+    unsafe { Mmap::map(file) }
+}
+
+impl Deref for Content {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Content::Read(bytes) => bytes,
+            Content::Mapped(map) => map,
+            Content::Static(bytes) => bytes,
+        }
+    }
 }
 
 /// Little-endian f32 numbers in a file, at any alignment.

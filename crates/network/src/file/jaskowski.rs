@@ -10,8 +10,8 @@ use std::path::Path;
 use afterstate_game::Symmetry;
 
 use super::{
-    FileError, Floats, Problem,
-    bytes::{self, Cursor, expect},
+    Content, FileError, Floats, Problem,
+    bytes::{Cursor, expect},
 };
 use crate::{Network, NetworkSpec, Stages, Tuple, Tuples};
 
@@ -29,15 +29,16 @@ struct Table<'a> {
     blocks: Vec<Option<Floats<'a>>>,
 }
 
-/// Reads a player file.
+/// Reads a player file. The format has no checksum: that its sizes add up, its images are those of the symmetries and its numbers are
+/// finite is all that can be checked.
 ///
 /// # Errors
 /// When the file cannot be read, is damaged or no such file, or holds a network that ours cannot be or that
 /// does not fit into memory.
 pub fn import(path: &Path) -> Result<Network, FileError> {
     let import = || -> Result<Network, Problem> {
-        let map = bytes::map(path)?;
-        let (bits, tables) = parse(&map)?;
+        let content = Content::open(path).map_err(Problem::Read)?;
+        let (bits, tables) = parse(&content)?;
         let network = Network::new(spec(bits, &tables)?)?;
         for (i, table) in tables.iter().enumerate() {
             network.set_table(i, table.values());

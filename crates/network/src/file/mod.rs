@@ -22,7 +22,7 @@ pub mod tdl2048;
 use std::{fs::File, io::Read, path::Path};
 
 pub use average::average;
-pub use bytes::Floats;
+pub use bytes::{Content, Floats};
 pub use error::{FileError, Problem};
 pub use fold::fold;
 pub use model::{ModelInfo, metadata};

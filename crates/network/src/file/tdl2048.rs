@@ -13,12 +13,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use memmap2::Mmap;
-
 use super::{
-    FileError, Floats, Problem,
+    Content, FileError, Floats, Problem,
     atomic::write_atomically,
-    bytes::{self, Cursor, expect},
+    bytes::{Cursor, expect},
     fill::fill_table,
     safetensors::Tensor,
 };
@@ -30,10 +28,10 @@ const TABLE_CODE: u8 = 4;
 const F32: u16 = 4;
 const TILE_VALUES: usize = 16;
 
-/// A mapped `.w` file, all of it checked.
+/// A `.w` file, all of it checked. The format has no checksum: that its sizes add up and its numbers are finite is all that can be checked.
 pub struct WeightFile {
     path: PathBuf,
-    map: Mmap,
+    content: Content,
     spec: NetworkSpec,
     tables: Vec<Table>,
 }
@@ -51,11 +49,11 @@ impl WeightFile {
     /// When the file cannot be read, or is no such file or damaged.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let open = || -> Result<WeightFile, Problem> {
-            let map = bytes::map(path)?;
-            let (tuples, tables) = parse(&map)?.into_iter().unzip();
+            let content = Content::open(path).map_err(Problem::Read)?;
+            let (tuples, tables) = parse(&content)?.into_iter().unzip();
             let spec = spec(Tuples::new(tuples)?);
             spec.check()?;
-            Ok(WeightFile { path: path.into(), map, spec, tables })
+            Ok(WeightFile { path: path.into(), content, spec, tables })
         };
         open().map_err(|problem| problem.at(path))
     }
@@ -105,7 +103,7 @@ impl WeightFile {
     }
 
     fn floats(&self, range: &Range<usize>) -> Floats<'_> {
-        Floats::new(&self.map[range.clone()])
+        Floats::new(&self.content[range.clone()])
     }
 }
 

@@ -176,7 +176,7 @@ impl Isa for Avx2 {
 /// # Safety
 /// AVX must be there, and the weights.
 #[inline(always)]
-unsafe fn load_eight(weights: *const f32, index: *const i32) -> __m256 {
+pub(super) unsafe fn load_eight(weights: *const f32, index: *const i32) -> __m256 {
     // SAFETY: as the caller.
     unsafe {
         let at = |lane: usize| *weights.wrapping_offset(*index.add(lane) as isize);

@@ -2,16 +2,27 @@
 
 use std::{
     arch::x86_64::*,
+    hint::black_box,
     ops::{Add, Mul},
-    sync::atomic::{AtomicU32, AtomicU64},
+    sync::{
+        LazyLock,
+        atomic::{AtomicU32, AtomicU64},
+    },
+    time::Instant,
 };
 
 use super::{BLOCK, Encoding, Isa, Kernel, Lanes, Rule, avx2};
-use crate::{Lookup, Positions, lookup::SCATTER};
+use crate::{LANES, Lookup, Positions, lookup::SCATTER};
+
+/// The lanes of a lookup, all of them.
+const ALL: u16 = 0xffff;
 
 /// x86-64 with AVX-512 (F, BW, CD, DQ, VL).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Avx512(());
+pub(super) struct Avx512 {
+    /// Whether this processor gathers and scatters faster than it loads and stores one lane after the other.
+    gathers: bool,
+}
 
 impl Avx512 {
     /// The token.
@@ -19,7 +30,11 @@ impl Avx512 {
     /// # Safety
     /// The processor must have the instruction set.
     pub(super) unsafe fn new() -> Self {
-        Avx512(())
+        static GATHERS: LazyLock<bool> = LazyLock::new(|| {
+            // SAFETY: a token is only made where the processor has the instruction set.
+            unsafe { gathers_are_faster() }
+        });
+        Avx512 { gathers: *GATHERS }
     }
 }
 
@@ -104,6 +119,9 @@ impl Isa for Avx512 {
         // tear, and any bits are an f32; it is what relaxed atomic loads compile to.
         unsafe {
             let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
+            if lanes == ALL && !self.gathers {
+                return load_sixteen(base, positions);
+            }
             let index = _mm512_load_si512(positions.0.as_ptr().cast());
             _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), lanes, index, base)
         }
@@ -139,7 +157,11 @@ impl Isa for Avx512 {
             while waiting != 0 {
                 let conflicts = _mm512_and_si512(conflicts, _mm512_set1_epi32(waiting.into()));
                 let ready = _mm512_mask_testn_epi32_mask(waiting, conflicts, conflicts);
-                update_lanes(weights, pairs, lookup.base(), index, ready, rule);
+                if ready == ALL && !self.gathers {
+                    update_all_lanes(weights, pairs, lookup.base(), positions, rule);
+                } else {
+                    update_lanes(weights, pairs, lookup.base(), index, ready, rule);
+                }
                 waiting &= !ready;
             }
         }
@@ -247,26 +269,188 @@ unsafe fn update_lanes(
         let (low, high) = (_mm512_castsi512_si256(index), _mm512_extracti64x4_epi64::<1>(index));
         let (low_lanes, high_lanes) = (lanes as u8, (lanes >> 8) as u8);
         let zero = _mm512_setzero_si512();
-        let first = _mm512_castsi512_ps(_mm512_mask_i32gather_epi64::<8>(zero, low_lanes, low, pairs));
-        let second = _mm512_castsi512_ps(_mm512_mask_i32gather_epi64::<8>(zero, high_lanes, high, pairs));
-        let number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-        let evens = _mm512_slli_epi32::<1>(number);
-        let odds = _mm512_or_si512(evens, _mm512_set1_epi32(1));
-        let pair = (
-            Sixteen(_mm512_permutex2var_ps(first, evens, second)),
-            Sixteen(_mm512_permutex2var_ps(first, odds, second)),
+        let words = (
+            _mm512_mask_i32gather_epi64::<8>(zero, low_lanes, low, pairs),
+            _mm512_mask_i32gather_epi64::<8>(zero, high_lanes, high, pairs),
         );
         let weight = _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), lanes, index, weights);
-        let (weight, (Sixteen(lower), Sixteen(upper))) = rule.apply(Sixteen(weight), pair);
-        _mm512_mask_i32scatter_ps::<4>(weights, lanes, index, weight.0);
+        let (Sixteen(weight), pair) = rule.apply(Sixteen(weight), unpack(words));
+        _mm512_mask_i32scatter_ps::<4>(weights, lanes, index, weight);
+        let (first, second) = pack(pair);
+        _mm512_mask_i32scatter_epi64::<8>(pairs, low_lanes, low, first);
+        _mm512_mask_i32scatter_epi64::<8>(pairs, high_lanes, high, second);
+    }
+}
+
+/// The same for all lanes, without gathers and scatters.
+///
+/// # Safety
+/// As [`update_lanes`].
+#[inline(always)]
+unsafe fn update_all_lanes(
+    weights: &[AtomicU32],
+    pairs: &[AtomicU64],
+    base: isize,
+    positions: &Positions,
+    rule: impl Rule,
+) {
+    // SAFETY: as the caller, and as in `update_lanes`.
+    unsafe {
+        let weights: *mut f32 = weights.as_ptr().wrapping_offset(base).cast_mut().cast();
+        let pairs: *mut i64 = pairs.as_ptr().wrapping_offset(base).cast_mut().cast();
+        let at = |lane: usize| positions.0[lane] as isize;
+        let word = |lane: usize| *pairs.wrapping_offset(at(lane));
+        let eight = |i: usize| {
+            let (a, b, c, d) = (word(i), word(i + 1), word(i + 2), word(i + 3));
+            let (e, f, g, h) = (word(i + 4), word(i + 5), word(i + 6), word(i + 7));
+            _mm512_setr_epi64(a, b, c, d, e, f, g, h)
+        };
+        let weight = Sixteen(load_sixteen(weights, positions));
+        let (Sixteen(weight), pair) = rule.apply(weight, unpack((eight(0), eight(8))));
+        let (first, second) = pack(pair);
+        let weight: [f32; LANES] = std::mem::transmute(weight);
+        let words: [i64; LANES] = std::mem::transmute([first, second]);
+        for lane in 0..LANES {
+            *weights.wrapping_offset(at(lane)) = weight[lane];
+            *pairs.wrapping_offset(at(lane)) = words[lane];
+        }
+    }
+}
+
+/// The weights at sixteen positions, one load each.
+///
+/// # Safety
+/// AVX-512 must be there, and the weights.
+#[inline(always)]
+unsafe fn load_sixteen(weights: *const f32, positions: &Positions) -> __m512 {
+    // SAFETY: as the caller.
+    unsafe {
+        let index = positions.0.as_ptr();
+        let (low, high) = (avx2::load_eight(weights, index), avx2::load_eight(weights, index.add(8)));
+        _mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high)
+    }
+}
+
+/// The lower and the upper halves of sixteen words.
+///
+/// # Safety
+/// AVX-512 must be there.
+#[inline(always)]
+unsafe fn unpack((first, second): (__m512i, __m512i)) -> (Sixteen, Sixteen) {
+    // SAFETY: as the caller.
+    unsafe {
+        let evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+        let odds = _mm512_or_si512(evens, _mm512_set1_epi32(1));
+        let half = |of| _mm512_castsi512_ps(_mm512_permutex2var_epi32(first, of, second));
+        (Sixteen(half(evens)), Sixteen(half(odds)))
+    }
+}
+
+/// Sixteen words of their lower and upper halves.
+///
+/// # Safety
+/// AVX-512 must be there.
+#[inline(always)]
+unsafe fn pack((Sixteen(lower), Sixteen(upper)): (Sixteen, Sixteen)) -> (__m512i, __m512i) {
+    // SAFETY: as the caller.
+    unsafe {
         // The lower number of lane i/2 and the upper one take turns.
-        let turns = _mm512_or_si512(
-            _mm512_srli_epi32::<1>(number),
-            _mm512_slli_epi32::<4>(_mm512_and_si512(number, _mm512_set1_epi32(1))),
-        );
-        let first = _mm512_permutex2var_ps(lower, turns, upper);
-        let second = _mm512_permutex2var_ps(lower, _mm512_add_epi32(turns, _mm512_set1_epi32(8)), upper);
-        _mm512_mask_i32scatter_epi64::<8>(pairs, low_lanes, low, _mm512_castps_si512(first));
-        _mm512_mask_i32scatter_epi64::<8>(pairs, high_lanes, high, _mm512_castps_si512(second));
+        let turns = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+        let words = |of| _mm512_castps_si512(_mm512_permutex2var_ps(lower, of, upper));
+        (words(turns), words(_mm512_add_epi32(turns, _mm512_set1_epi32(8))))
+    }
+}
+
+/// Whether sixteen weights are gathered faster than loaded one by one. It depends on the processor, and on whether its
+/// microcode slows gathers down for safety.
+///
+/// # Safety
+/// AVX-512 must be there.
+#[target_feature(enable = "avx2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+unsafe fn gathers_are_faster() -> bool {
+    const WEIGHTS: usize = 1024;
+    let weights = [0.0_f32; WEIGHTS];
+    let mut positions = [Positions::default(); 64];
+    let lanes = positions.iter_mut().flat_map(|positions| &mut positions.0);
+    lanes.enumerate().for_each(|(i, position)| *position = (i * 389 % WEIGHTS) as i32);
+    let seconds = |sum: &dyn Fn(&Positions) -> __m512| {
+        let time = |_| {
+            let start = Instant::now();
+            for positions in &positions {
+                black_box(sum(black_box(positions)));
+            }
+            start.elapsed()
+        };
+        (0..16).map(time).min()
+    };
+    let gathered = seconds(&|positions| {
+        // SAFETY: the caller says that AVX-512 is there, and the positions are inside the weights.
+        unsafe {
+            let index = _mm512_load_si512(positions.0.as_ptr().cast());
+            _mm512_i32gather_ps::<4>(index, weights.as_ptr())
+        }
+    });
+    // SAFETY: as above.
+    let loaded = seconds(&|positions| unsafe { load_sixteen(weights.as_ptr(), positions) });
+    gathered < loaded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FeatureSlots, Level, Network, NetworkSpec, Tuples, View, dispatch};
+
+    /// V grows with every visit, the pair counts them.
+    #[derive(Clone, Copy)]
+    struct Count;
+
+    impl Rule for Count {
+        fn apply<L: Lanes>(self, weight: L, (visits, sum): (L, L)) -> (L, (L, L)) {
+            let one = weight.splat(1.0);
+            (weight + visits + one, (visits + one, sum + weight))
+        }
+    }
+
+    /// Finds and changes the weights of a board.
+    struct Visit<'a>(View<'a>, &'a [AtomicU64], [u8; 16], &'a mut FeatureSlots);
+
+    impl Kernel for Visit<'_> {
+        type Output = f32;
+        #[inline(always)]
+        fn run<I: Isa>(self, isa: I) -> f32 {
+            let Visit(view, pairs, board, slots) = self;
+            let value = view.find(isa, &board, slots, 0);
+            view.update(isa, slots.get(0), pairs, Count);
+            value
+        }
+    }
+
+    /// Values, weights and pairs after visits to many boards, some of them symmetric.
+    fn visits(mut visit: impl FnMut(Visit<'_>) -> f32) -> (Vec<u32>, Vec<u32>, Vec<u64>) {
+        let tuples = Tuples::named("5x4").expect("a built-in set");
+        let network = Network::new(NetworkSpec { tuples, ..NetworkSpec::default() }).expect("memory");
+        let pairs: Vec<AtomicU64> = network.weights().iter().map(|_| AtomicU64::new(0)).collect();
+        let mut slots = FeatureSlots::new(&network, 1);
+        let value = |number: u32| {
+            let digit = |cell: usize| (number.wrapping_mul(2_654_435_761) >> (2 * cell % 30)) as u8 % 4;
+            let board =
+                std::array::from_fn(|cell| digit(if number.is_multiple_of(3) { cell % 4 } else { cell }));
+            visit(Visit(network.view(), &pairs, board, &mut slots)).to_bits()
+        };
+        let values = (0..2000).map(value).collect();
+        let weights =
+            network.weights().iter().map(|weight| weight.load(std::sync::atomic::Ordering::Relaxed));
+        (values, weights.collect(), pairs.into_iter().map(AtomicU64::into_inner).collect())
+    }
+
+    #[test]
+    fn both_ways_of_loading_give_the_same_bits() {
+        if !Level::available().contains(&Level::Avx512) {
+            return;
+        }
+        let expected = visits(|visit| dispatch(Level::Portable, visit));
+        for gathers in [false, true] {
+            assert!(visits(|visit| Avx512 { gathers }.run_apart(visit)) == expected, "gathers: {gathers}");
+        }
     }
 }

@@ -14,7 +14,13 @@ mod avx512;
 mod lanes;
 mod portable;
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::{
+    str::FromStr,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+    },
+};
 
 use crate::{Lookup, Positions};
 pub use lanes::{Lanes, Rule, pack, unpack};
@@ -135,9 +141,52 @@ impl Level {
         }
     }
 
-    /// The best level that this processor has.
+    /// The level that the environment variable [`Level::VARIABLE`] asks for, or else the best one that this processor has.
     pub fn best() -> Level {
-        Level::available().pop().unwrap_or(Level::Portable)
+        static BEST: OnceLock<Level> = OnceLock::new();
+        *BEST.get_or_init(|| {
+            let asked = Level::asked_for().ok().flatten();
+            asked.or_else(|| Level::available().pop()).unwrap_or(Level::Portable)
+        })
+    }
+
+    /// The environment variable that asks for an instruction set, by its name.
+    pub const VARIABLE: &str = "AFTERSTATE_ISA";
+
+    /// The level that the environment asks for, if it does.
+    ///
+    /// # Errors
+    /// When there is no such level, or this processor does not have it.
+    pub fn asked_for() -> Result<Option<Level>, LevelError> {
+        std::env::var_os(Self::VARIABLE).map(|name| name.to_string_lossy().parse()).transpose()
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Portable => "portable",
+            Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
+        }
+    }
+}
+
+/// A text that names no instruction set of this processor.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{variable}={0} cannot be: this processor has {names}", variable = Level::VARIABLE, names = names())]
+pub struct LevelError(String);
+
+/// What this processor has.
+fn names() -> String {
+    Level::available().iter().map(|level| level.name()).collect::<Vec<_>>().join(", ")
+}
+
+impl FromStr for Level {
+    type Err = LevelError;
+
+    fn from_str(text: &str) -> Result<Self, LevelError> {
+        let level = Level::available().into_iter().find(|level| level.name() == text);
+        level.ok_or_else(|| LevelError(text.to_owned()))
     }
 }
 

@@ -1,81 +1,206 @@
-//! `/api/advise`: what each move is worth. `/move`: the same for programs that ask for the move alone.
+//! `/api/v1/advise`: what each move is worth. `/move`: the same for programs that ask for the move alone.
 
 use afterstate_game::{AnyBoard, Board, Move, State as GameState};
+use afterstate_lab::review::{self, Chance};
 use afterstate_search::{Advice, best_line};
-use axum::{
-    Json,
-    extract::State,
-    http::{HeaderName, header::ACCESS_CONTROL_ALLOW_ORIGIN},
-};
+use axum::{Json, extract::State, http::HeaderMap};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     app::{App, Shared},
     brain::Brain,
-    error::Answer,
+    error::{Answer, ApiError},
     exact::{OnSide, Solutions},
-    extract::{Either, Parameters, board},
-    searches::Stop,
+    extract::{self, Either, Parameters, board},
+    guard::{self, Peer},
+    searches::{Class, Stop},
 };
 
 /// The most moves of the line that goes with an advice.
 const LINE: u32 = 4;
 
+/// Questions of more boards than this are long ones.
+const FEW_BOARDS: usize = 50;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Question {
+    board: Option<String>,
+    boards: Option<Vec<String>>,
+    model: Option<String>,
+    search: Option<String>,
+    /// A move on the board, to be judged.
+    played: Option<String>,
+}
+
+/// The values of a board's moves, or of those of many boards.
+pub(crate) async fn advise(
+    State(app): State<App>,
+    Peer(peer): Peer,
+    Either(question): Either<Question>,
+) -> Answer<Json<Value>> {
+    let search = app.limits.search(question.search.as_deref())?;
+    let played = question.played.as_deref().map(extract::slide).transpose()?;
+    let brain = Brain::load(&app, question.model, search).await?;
+    let (boards, is_list) = boards(&app, question.board, question.boards)?;
+    let class = if boards.len() > FEW_BOARDS { Class::Long } else { Class::of(search) };
+    let (shared, limit) = (app.clone(), app.limits.longest_search());
+    let work = move |stop: Stop| {
+        let answer = |board| match board {
+            AnyBoard::Four(board) => advise_on(&shared, &brain, board, played, &stop),
+            AnyBoard::Three(board) => advise_on(&shared, &brain, board, played, &stop),
+            AnyBoard::Two(board) => advise_on(&shared, &brain, board, played, &stop),
+        };
+        boards.into_iter().map(answer).collect::<Answer<Vec<Value>>>()
+    };
+    let mut answers = app.searches.run_for(limit, peer, class, work).await?;
+    Ok(Json(if is_list { json!({ "advice": answers }) } else { answers.pop().unwrap_or_default() }))
+}
+
+/// The boards of a question, and whether they came as a list.
+fn boards(app: &App, one: Option<String>, many: Option<Vec<String>>) -> Answer<(Vec<AnyBoard>, bool)> {
+    let most = app.limits.max_boards;
+    match (one, many) {
+        (Some(text), None) => Ok((vec![board(&text)?], false)),
+        (None, Some(texts)) if (1..=most).contains(&texts.len()) => {
+            let numbered = (1..).zip(&texts).map(|(number, text)| {
+                board(text)
+                    .map_err(|error| ApiError::bad(format!("board {number}: {}", error.error), error.hint))
+            });
+            Ok((numbered.collect::<Answer<_>>()?, true))
+        }
+        (None, Some(texts)) => {
+            Err(ApiError::bad(format!("{} boards", texts.len()), format!("send from 1 to {most} at once")))
+        }
+        _ => Err(ApiError::bad("one of `board` and `boards` is needed", "send a board, or a list of boards")),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MoveQuestion {
     board: String,
     model: Option<String>,
     search: Option<String>,
 }
 
-/// The values of a board's moves.
-pub(crate) async fn advise(
-    State(app): State<App>,
-    Either(question): Either<Question>,
-) -> Answer<Json<Value>> {
-    answer(app, question).await.map(Json)
-}
-
-/// The letter of the best move, or `g` when the game is over. Open to the pages of other sites.
+/// The letter of the best move, or `g` when the game is over. Open to the pages of other sites, within bounds.
 pub(crate) async fn best_move(
     State(app): State<App>,
-    Parameters(question): Parameters<Question>,
-) -> Answer<([(HeaderName, &'static str); 1], String)> {
-    let answer = answer(app, question).await?;
-    let letter = answer["best"].as_str().map_or("g", |name| &name[..1]);
-    Ok(([(ACCESS_CONTROL_ALLOW_ORIGIN, "*")], letter.to_owned()))
-}
-
-async fn answer(app: App, question: Question) -> Answer<Value> {
-    let board = board(&question.board)?;
-    let search = app.limits.search(question.search.as_deref())?;
-    let shared = app.clone();
-    let work = move |stop| {
-        let brain = Brain::new(&shared, question.model.as_deref(), search)?;
-        match board {
-            AnyBoard::Four(board) => advise_on(&shared, &brain, board, &stop),
-            AnyBoard::Three(board) => advise_on(&shared, &brain, board, &stop),
-            AnyBoard::Two(board) => advise_on(&shared, &brain, board, &stop),
-        }
+    Peer(peer): Peer,
+    headers: HeaderMap,
+    Parameters(question): Parameters<MoveQuestion>,
+) -> Answer<String> {
+    let text = question.search.as_deref();
+    let (search, class) = if guard::is_foreign(&headers) {
+        (app.limits.foreign_search(text)?, Class::Foreign)
+    } else {
+        let search = app.limits.search(text)?;
+        (search, Class::of(search))
     };
-    app.searches.run(work).await
+    let board = board(&question.board)?;
+    let brain = Brain::load(&app, question.model, search).await?;
+    let shared = app.clone();
+    let work = move |stop: Stop| match board {
+        AnyBoard::Four(board) => best_on(&shared, &brain, board, &stop),
+        AnyBoard::Three(board) => best_on(&shared, &brain, board, &stop),
+        AnyBoard::Two(board) => best_on(&shared, &brain, board, &stop),
+    };
+    let best = app.searches.run(peer, class, work).await?;
+    Ok(best.map_or("g", |a| &a.name()[..1]).to_owned())
 }
 
-fn advise_on<const N: usize>(shared: &Shared, brain: &Brain, board: Board<N>, stop: &Stop) -> Answer<Value>
+fn best_on<const N: usize>(
+    shared: &Shared,
+    brain: &Brain,
+    board: Board<N>,
+    stop: &Stop,
+) -> Answer<Option<Move>>
 where
     Solutions: OnSide<N>,
 {
     let state = GameState::new(board);
     let advice = brain.player::<N>(shared, stop)?.advise(state);
-    brain.check(state, &advice)?;
+    brain.check(shared, state, &advice)?;
+    Ok(advice.best())
+}
+
+fn advise_on<const N: usize>(
+    shared: &Shared,
+    brain: &Brain,
+    board: Board<N>,
+    played: Option<Move>,
+    stop: &Stop,
+) -> Answer<Value>
+where
+    Solutions: OnSide<N>,
+{
+    let state = GameState::new(board);
+    let advice = brain.player::<N>(shared, stop)?.advise(state);
+    brain.check(shared, state, &advice)?;
     let mut answer = brain.figures(&advice);
     answer.insert("board".into(), json!(board.to_string()));
     answer.insert("model".into(), json!(brain.model()));
     answer.insert("search".into(), json!(brain.search()));
     answer.insert("line".into(), line(brain, state, &advice));
+    add_chances(brain, state, &advice, &mut answer);
+    if let Some(endgame) = endgame(brain, state, &advice) {
+        answer.insert("endgame".into(), endgame);
+    }
+    if let Some(a) = played {
+        answer.insert("judged".into(), judged(brain, state, a, &advice)?);
+    }
     Ok(Value::Object(answer))
+}
+
+/// The exact chances of the endgame that the board is in, if a table knows it.
+fn endgame<const N: usize>(brain: &Brain, state: GameState<N>, advice: &Advice) -> Option<Value> {
+    let Brain::Network(model, _) = brain else { return None };
+    // A table that has been damaged since it was opened is one less.
+    let known = model.exact(state).ok()?.into_iter().next()?;
+    let chances: Map<_, _> =
+        Move::ALL.iter().map(|a| (a.name().to_owned(), json!(known.chances[*a as usize]))).collect();
+    let chosen = advice.best().and_then(|a| known.chances[a as usize]);
+    Some(
+        json!({ "name": known.table.endgame().words(), "chances": chances, "best": known.best(), "chosen": chosen }),
+    )
+}
+
+/// Adds the chances of the next tiles, where they are known.
+fn add_chances<const N: usize>(
+    brain: &Brain,
+    state: GameState<N>,
+    advice: &Advice,
+    answer: &mut Map<String, Value>,
+) {
+    let Some(reference) = brain.reference() else { return };
+    if let Some(chance) = Chance::of(state, advice, reference) {
+        answer.insert("chance".into(), json!(chance));
+    }
+    let tiles = review::tile_chances(state, advice.value(), reference);
+    if !tiles.is_empty() {
+        let tiles: Map<_, _> =
+            tiles.into_iter().map(|(tile, chance)| (tile.to_string(), json!(chance))).collect();
+        answer.insert("tiles".into(), tiles.into());
+    }
+}
+
+/// A move that was played, judged as a review does it.
+fn judged<const N: usize>(brain: &Brain, state: GameState<N>, a: Move, advice: &Advice) -> Answer<Value> {
+    if state.slide(a).is_none() {
+        return Err(ApiError::bad(
+            format!("{a} moves nothing on {state}"),
+            "send a move that was played there",
+        ));
+    }
+    if brain.is_policy() {
+        return Ok(Value::Null);
+    }
+    let judged = review::judge(state, a, advice, brain.reference());
+    Ok(
+        json!({ "loss": judged.loss, "kept": judged.kept.filter(|_| judged.is_choice), "grade": judged.grade }),
+    )
 }
 
 /// How the game goes on.

@@ -1,9 +1,8 @@
-//! `/api/evaluations` and `/api/evaluate`: how well models play.
+//! `/api/v1/evaluations` and `/api/v1/evaluate`: how well models play, alone or against each other.
 
 use std::{
     collections::HashSet,
     fs,
-    net::SocketAddr,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -11,12 +10,12 @@ use std::{
 use afterstate_game::Rules;
 use afterstate_lab::{
     evaluate::{Contest, Games, Kept, KeptHeader, Outcome, SEED, evaluate_players},
-    stats::GameResult,
+    review::LARGEST_NUMBER,
+    stats::{GameResult, Paired},
 };
 use afterstate_policy::NetPlayer;
 use axum::{
-    extract::{ConnectInfo, State},
-    http::HeaderMap,
+    extract::State,
     response::{Response, sse::Event},
 };
 use futures_util::stream;
@@ -32,11 +31,10 @@ use crate::{
     brain::{Brain, Search},
     error::{Answer, ApiError},
     events::{self, event},
-    extract::Parameters,
-    guard::Trusted,
+    extract::Body,
+    guard::{Peer, Trusted},
     results::{self, Evaluation},
     runs,
-    stream::LARGEST,
     tail::Tail,
 };
 
@@ -101,18 +99,52 @@ pub(crate) struct Wanted {
     search: Option<String>,
     games: Option<u64>,
     seed: Option<u64>,
-    token: Option<String>,
+    /// Who plays the same games too.
+    against: Option<Against>,
 }
 
-/// Lets a model play many games, and tells how it goes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Against {
+    model: Option<String>,
+    search: Option<String>,
+}
+
+/// Lets a model play many games, and tells how it goes; or two of them the same games.
 pub(crate) async fn evaluate(
     State(app): State<App>,
-    ConnectInfo(address): ConnectInfo<SocketAddr>,
-    headers: HeaderMap,
-    Parameters(wanted): Parameters<Wanted>,
+    _: Trusted,
+    Peer(peer): Peer,
+    Body(wanted): Body<Wanted>,
 ) -> Answer<Response> {
-    Trusted::check(&app, address, &headers, wanted.token.as_deref())?;
-    let search = match app.limits.search(wanted.search.as_deref())? {
+    let (games, seed) = (wanted.games.unwrap_or(GAMES), wanted.seed.unwrap_or(SEED));
+    let most = app.limits.max_games;
+    if !(1..=most).contains(&games) {
+        return Err(ApiError::bad(
+            format!("{games} games cannot be played"),
+            format!("from 1 to {most} games"),
+        ));
+    }
+    if seed > LARGEST_NUMBER {
+        return Err(ApiError::bad("the seed is too large", format!("at most {LARGEST_NUMBER}")));
+    }
+    let busy =
+        |_| ApiError::conflict("another evaluation is under way: one at a time", "wait for it, or cancel it");
+    let permit = app.evaluating.clone().try_acquire_owned().map_err(busy)?;
+    let mut brains = vec![contestant(&app, wanted.model, wanted.search.as_deref()).await?];
+    if let Some(against) = wanted.against {
+        brains.push(contestant(&app, against.model, against.search.as_deref()).await?);
+    }
+    let (sender, receiver) = mpsc::channel(4);
+    let playing = Playing { app: app.clone(), games, seed, sender };
+    spawn_blocking(move || playing.play(&brains, permit));
+    let events = stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver)));
+    events::respond(&app, peer, events)
+}
+
+/// Who is to play.
+async fn contestant(app: &App, model: Option<String>, search: Option<&str>) -> Answer<Brain> {
+    let search = match app.limits.search(search)? {
         Search::Usual(_) => Search::Usual(1),
         search => search,
     };
@@ -120,80 +152,90 @@ pub(crate) async fn evaluate(
         let hint = "`afterstate solve` tells what it comes to";
         return Err(ApiError::bad("exact play is not evaluated by games", hint));
     }
-    let (games, seed) = (wanted.games.unwrap_or(GAMES), wanted.seed.unwrap_or(SEED));
-    let most = app.limits.max_games;
-    if !(1..=most).contains(&games) || seed > LARGEST {
-        return Err(ApiError::bad("so many games, or such a seed, cannot be", format!("1 to {most} games")));
+    let brain = Brain::load(app, model, search).await?;
+    if let Brain::Network(model, search) = &brain
+        && !search.is_greedy()
+    {
+        model.check_afterstates("a search")?;
     }
-    let busy =
-        |_| ApiError::conflict("another evaluation is under way: one at a time", "wait for it, or close it");
-    let permit = app.evaluating.clone().try_acquire_owned().map_err(busy)?;
-    let shared = app.clone();
-    let load = move |_| {
-        let brain = Brain::new(&shared, wanted.model.as_deref(), search)?;
-        if let Brain::Network(model, search) = &brain
-            && !search.is_greedy()
-        {
-            model.check_afterstates("a search")?;
-        }
-        Ok(brain)
-    };
-    let brain = app.searches.run(load).await?;
-    let (sender, receiver) = mpsc::channel(4);
-    let playing = Playing { app: app.clone(), brain, games, seed, sender };
-    spawn_blocking(move || playing.play(permit));
-    let events = stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver)));
-    events::respond(&app, events)
+    Ok(brain)
 }
 
 /// An evaluation under way.
 struct Playing {
     app: App,
-    brain: Brain,
     games: u64,
     seed: u64,
     sender: mpsc::Sender<Event>,
 }
 
 impl Playing {
-    /// Plays until all games are played, or nobody listens.
-    fn play(self, permit: OwnedSemaphorePermit) {
-        let (start, mut told, mut ended) = (Instant::now(), Instant::now(), Vec::new());
-        let (model, search) = (self.brain.model(), self.brain.search());
-        let describe = |results: &[GameResult]| {
-            Evaluation::new(model, &search, self.seed, results, start.elapsed().as_secs_f64())
+    /// Plays until all games are played, or nobody listens. With two players, the result is the second one's, with how it
+    /// differs from the first one's in the same games.
+    fn play(self, brains: &[Brain], permit: OwnedSemaphorePermit) {
+        let mut played: Vec<(Evaluation, Vec<GameResult>)> = Vec::new();
+        for (turn, brain) in brains.iter().enumerate() {
+            let Some(one) = self.evaluate(brain, turn) else { return };
+            played.push(one);
+        }
+        let paired = match &played[..] {
+            [(_, first), (_, second)] => Paired::of(first, second),
+            _ => None,
         };
-        let outcome = self.outcome(|finished| {
-            ended.extend_from_slice(finished);
-            if told.elapsed() >= PROGRESS {
-                told = Instant::now();
-                // A listener who is slow misses some.
-                describe(&ended).map(|report| self.sender.try_send(event("progress", &report)));
+        let mut told = Value::Null;
+        for (evaluation, _) in played {
+            let before = std::mem::replace(&mut told, json!(evaluation));
+            if !before.is_null() {
+                told["against"] = before;
             }
-            !self.sender.is_closed()
-        });
-        if let Some(result) = outcome.and_then(|outcome| describe(&outcome.results)) {
-            let mut told = json!(result);
-            if let Err(error) = self.app.results.add(result) {
+            if let Err(error) = self.app.results.add(evaluation) {
                 told["warning"] =
                     json!(format!("the result could not be kept in {}: {error}", results::FILE));
             }
-            // Whoever has the result may ask for the next one at once.
-            drop(permit);
-            let _ = self.sender.blocking_send(event("result", &told));
         }
+        if let Some(paired) = paired {
+            told["difference"] = json!(paired);
+        }
+        // Whoever has the result may ask for the next one at once.
+        drop(permit);
+        let _ = self.sender.blocking_send(event("result", &told));
     }
 
-    fn outcome(&self, watch: impl FnMut(&[GameResult]) -> bool) -> Option<Outcome> {
+    /// All games of one player; `None` when nobody listens any more.
+    fn evaluate(&self, brain: &Brain, turn: usize) -> Option<(Evaluation, Vec<GameResult>)> {
+        let (start, mut told, mut ended) = (Instant::now(), Instant::now(), Vec::new());
+        let (model, search) = (brain.model(), brain.search());
+        let describe = |results: &[GameResult]| {
+            Evaluation::new(model, &search, self.seed, results, start.elapsed().as_secs_f64())
+        };
+        let outcome = self.outcome(brain, |finished| {
+            ended.extend_from_slice(finished);
+            if told.elapsed() >= PROGRESS {
+                told = Instant::now();
+                let report = describe(&ended).map(|report| {
+                    let mut report = json!(report);
+                    report["turn"] = json!(turn);
+                    report
+                });
+                // A listener who is slow misses some.
+                report.map(|report| self.sender.try_send(event("progress", &report)));
+            }
+            !self.sender.is_closed()
+        })?;
+        Some((describe(&outcome.results)?, outcome.results))
+    }
+
+    fn outcome(&self, brain: &Brain, watch: impl FnMut(&[GameResult]) -> bool) -> Option<Outcome> {
         // A core is left for those who wait for an answer.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let (threads, played) = ((cores - 1).max(1), &HashSet::new());
         let games = |rules| Games { rules, seed: self.seed, count: self.games };
-        match &self.brain {
+        match brain {
             Brain::Exact => None,
             Brain::Network(model, player) => {
                 let (network, games) = (&model.network, games(model.rules));
-                Contest { network, player: *player, games, played, threads, collect: None }.play(watch)
+                Contest { network, player: *player, endgames: None, games, played, threads, collect: None }
+                    .play(watch)
             }
             Brain::Net(model, play) => {
                 let player = || NetPlayer::new(&model.net, *play);

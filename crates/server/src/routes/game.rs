@@ -1,6 +1,7 @@
-//! `/api/game` and `/api/move`: the rules.
+//! `/api/v1/game` and `/api/v1/move`: the rules.
 
 use afterstate_game::{AnyBoard, Board, Move, State as GameState};
+use afterstate_lab::review::LARGEST_NUMBER;
 use axum::Json;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     error::{Answer, ApiError},
     extract::{self, Body, board},
-    stream::{LARGEST, Stream},
+    stream::Stream,
 };
 
 /// The seed of games that nobody gives one for, as in `afterstate play`.
@@ -45,8 +46,10 @@ pub(crate) fn numbers(side: Option<u64>, seed: Option<u64>, game: Option<u64>) -
         return Err(ApiError::bad(format!("there are no boards of side {side}"), "write 2, 3 or 4"));
     }
     let (seed, game) = (seed.unwrap_or(SEED), game.unwrap_or_else(some_number));
-    match [seed, game].into_iter().find(|number| *number > LARGEST) {
-        Some(number) => Err(ApiError::bad(format!("{number} is too large"), format!("at most {LARGEST}"))),
+    match [seed, game].into_iter().find(|number| *number > LARGEST_NUMBER) {
+        Some(number) => {
+            Err(ApiError::bad(format!("{number} is too large"), format!("at most {LARGEST_NUMBER}")))
+        }
         None => Ok((side, seed, game)),
     }
 }

@@ -7,4 +7,5 @@ pub(crate) mod models;
 pub(crate) mod review;
 pub(crate) mod runs;
 pub(crate) mod session;
+pub(crate) mod solution;
 pub(crate) mod watch;

@@ -1,35 +1,44 @@
-//! `/api/review`: how good a game was.
-//!
-//! A move loses what it is worth less than the best one. It is judged by its share of the best one's value, the score to come:
-//! a loss of half of that is bad early and late.
+//! `/api/v1/review`: how good a game was.
 
-use std::{sync::atomic::Ordering::Relaxed, time::Duration};
+use std::{
+    sync::atomic::Ordering::Relaxed,
+    time::{Duration, Instant},
+};
 
 use afterstate_game::{Game, Move, Rules};
-use afterstate_search::{Advice, Limit, PlayerSpec};
-use axum::{Json, extract::State, http::StatusCode};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use afterstate_lab::review::{self, ACCURACY_MOVES, AnyGame, Format, Grade, Played, Summary, TextError};
+use afterstate_search::{Limit, PlayerSpec};
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, StatusCode, header::ACCEPT},
+    response::{IntoResponse, Response},
+};
+use futures_util::stream;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
 
 use super::game;
 use crate::{
     app::{App, Shared},
     brain::Brain,
     error::{Answer, ApiError},
+    events::{self, event},
     exact::{OnSide, Solutions},
     extract::Body,
-    review::{self, Format, Played},
-    searches::{self, Stop},
+    guard::Peer,
+    searches::{self, Class, Stop},
 };
 
 /// The longest review.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Shares of the best value: what loses less is good, an inaccuracy, a mistake; what loses more is a blunder.
-const GRADES: [f32; 3] = [0.01, 0.03, 0.1];
-
 /// The number of worst moves that are listed.
 const WORST: usize = 10;
+
+/// How often the moves so far are told.
+const PROGRESS: Duration = Duration::from_millis(100);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,32 +48,59 @@ pub(crate) struct Reviewed {
     search: Option<String>,
 }
 
-/// Judges the moves of a game.
-pub(crate) async fn review(State(app): State<App>, Body(wanted): Body<Reviewed>) -> Answer<Json<Value>> {
-    let search = app.limits.search(wanted.search.as_deref())?;
-    let (side, format) = review::form(&wanted.text)?;
-    let shared = app.clone();
-    let work = move |stop: Stop| {
-        let most = shared.limits.max_review_moves;
-        let brain = Brain::new(&shared, wanted.model.as_deref(), search)?;
-        let judge = Judge { shared: &shared, brain: &brain, stop: &stop, format };
-        match side {
-            2 => judge.judge(&review::moves::<2>(&wanted.text, format, most)?),
-            3 => judge.judge(&review::moves::<3>(&wanted.text, format, most)?),
-            _ => judge.judge(&review::moves::<4>(&wanted.text, format, most)?),
-        }
-    };
-    Ok(Json(app.searches.run_for(LONGEST + Duration::from_secs(5), work).await?))
+impl From<TextError> for ApiError {
+    fn from(error: TextError) -> Self {
+        let status = match error {
+            TextError::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        ApiError::new(status, &error, error.hint())
+    }
 }
 
-/// How many moves of each grade there were.
-#[derive(Default, Serialize)]
-struct Grades {
-    best: u64,
-    good: u64,
-    inaccuracy: u64,
-    mistake: u64,
-    blunder: u64,
+/// Judges the moves of a game: at once, or for those who accept events, with its progress.
+pub(crate) async fn review(
+    State(app): State<App>,
+    Peer(peer): Peer,
+    headers: HeaderMap,
+    Body(wanted): Body<Reviewed>,
+) -> Answer<Response> {
+    let search = app.limits.search(wanted.search.as_deref())?;
+    let (format, game) = review::parse(&wanted.text, app.limits.max_review_moves)?;
+    let brain = Brain::load(&app, wanted.model, search).await?;
+    let count = match &game {
+        AnyGame::Four(played) => played.len(),
+        AnyGame::Three(played) => played.len(),
+        AnyGame::Two(played) => played.len(),
+    };
+    check_values(&brain)?;
+    check_time(&brain, count)?;
+    let (sender, receiver) = mpsc::channel(4);
+    let shared = app.clone();
+    let work = move |stop: Stop| {
+        let judge = Judge { shared: &shared, brain: &brain, stop: &stop, format, told: &sender };
+        match game {
+            AnyGame::Two(played) => judge.judge(&played),
+            AnyGame::Three(played) => judge.judge(&played),
+            AnyGame::Four(played) => judge.judge(&played),
+        }
+    };
+    let accepts_events = headers
+        .get(ACCEPT)
+        .is_some_and(|accept| accept.to_str().is_ok_and(|accept| accept.contains("text/event-stream")));
+    if !accepts_events {
+        let answer = app.searches.run_for(LONGEST, peer, Class::Long, work).await?;
+        return Ok(Json(answer).into_response());
+    }
+    let open = app.clone();
+    let judged = async move {
+        match open.searches.run_for(LONGEST, peer, Class::Long, work).await {
+            Ok(result) => event("result", &result),
+            Err(error) => events::error(&error),
+        }
+    };
+    let progress = stream::unfold(receiver, async |mut receiver| Some((receiver.recv().await?, receiver)));
+    events::respond(&app, peer, stream::select(progress, stream::once(judged)))
 }
 
 /// What a review goes by.
@@ -73,6 +109,7 @@ struct Judge<'a> {
     brain: &'a Brain,
     stop: &'a Stop,
     format: Format,
+    told: &'a mpsc::Sender<axum::response::sse::Event>,
 }
 
 impl Judge<'_> {
@@ -81,78 +118,60 @@ impl Judge<'_> {
     where
         Solutions: OnSide<N>,
     {
-        let Judge { shared, brain, stop, format } = *self;
-        check_values(brain)?;
-        check_time(brain, played.len())?;
+        let Judge { shared, brain, stop, format, told } = *self;
+        let reference = brain.reference();
         let mut player = brain.player::<N>(shared, stop)?;
-        let (mut moves, mut grades, mut shares) = (Vec::new(), Grades::default(), Vec::new());
-        let (mut accuracy, mut choices, mut score) = (0.0, 0u32, 0);
+        let (mut moves, mut summary, mut score, mut largest) = (Vec::new(), Summary::default(), 0, 0);
+        let mut last_told = Instant::now();
         for Played { state, a, next } in played {
             if stop.load(Relaxed) {
-                return Err(searches::too_long());
+                return Err(searches::too_long(LONGEST));
+            }
+            if last_told.elapsed() >= PROGRESS {
+                last_told = Instant::now();
+                // A listener who is slow misses some.
+                let _ =
+                    told.try_send(event("progress", &json!({ "moves": moves.len(), "of": played.len() })));
             }
             let advice = player.advise(*state);
-            brain.check(*state, &advice)?;
+            brain.check(shared, *state, &advice)?;
             let Some(slide) = state.slide(*a) else { continue };
-            let (loss, share) = loss(&advice, *a);
-            let (grade, count) = grades.grade(share);
-            *count += 1;
-            if state.legal_moves().count() > 1 {
-                accuracy += 1.0 - (share / GRADES[2]).min(1.0);
-                choices += 1;
-            }
+            let judged = review::judge(*state, *a, &advice, reference);
+            summary.add(&judged);
             score += u64::from(slide.reward);
-            shares.push(share);
+            let after = next.map_or(slide.afterstate.board(), |next| next.board());
+            largest = largest.max(after.max_tile());
             let mut entry = brain.figures(&advice);
             entry.insert("board".into(), json!(state.to_string()));
             entry.insert("played".into(), json!(a.name()));
-            entry.insert("loss".into(), json!(loss));
-            entry.insert("grade".into(), json!(grade));
+            entry.insert("loss".into(), json!(judged.loss));
+            entry.insert("grade".into(), json!(judged.grade));
+            entry.insert("kept".into(), json!(judged.kept));
+            entry.insert("chance".into(), json!(judged.chance));
             let spawn = next.map(|next| game::spawn(slide.afterstate.board(), next.board()));
             entry.insert("spawn".into(), json!(spawn));
             moves.push(Value::Object(entry));
         }
+        let grades: Map<_, _> = Grade::ALL
+            .iter()
+            .map(|grade| (grade.name().to_owned(), json!(summary.grades[*grade as usize])))
+            .collect();
+        let last = played.last().and_then(|played| played.next).map(|state| state.to_string());
         Ok(json!({
             "side": N,
             "format": format.name(),
             "model": brain.model(),
             "search": brain.search(),
             "moves": moves,
-            "accuracy": if choices > 0 { 100.0 * accuracy / choices as f32 } else { 100.0 },
+            "last": last,
+            "accuracy": summary.accuracy.percent(),
+            "accuracy_moves": ACCURACY_MOVES,
             "grades": grades,
-            "worst": worst(&shares),
+            "worst": summary.worst(WORST),
             "score": score,
+            "tile": largest,
         }))
     }
-}
-
-impl Grades {
-    /// The name of a grade, and its count.
-    fn grade(&mut self, share: f32) -> (&'static str, &mut u64) {
-        match share {
-            share if share <= 0.0 => ("best", &mut self.best),
-            share if share < GRADES[0] => ("good", &mut self.good),
-            share if share < GRADES[1] => ("inaccuracy", &mut self.inaccuracy),
-            share if share < GRADES[2] => ("mistake", &mut self.mistake),
-            _ => ("blunder", &mut self.blunder),
-        }
-    }
-}
-
-/// What a move loses against the best one, and its share of the best one's value.
-fn loss(advice: &Advice, a: Move) -> (f32, f32) {
-    let (best, value) = (advice.value(), advice.values[a as usize].unwrap_or_default());
-    let loss = (best - value).max(0.0);
-    // Where hardly anything is to come, hardly anything is lost.
-    (loss, loss / best.abs().max(16.0))
-}
-
-/// The numbers of the moves that lose most, the worst one first.
-fn worst(shares: &[f32]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..shares.len()).filter(|&i| shares[i] > 0.0).collect();
-    order.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
-    order.truncate(WORST);
-    order
 }
 
 /// Refuses a policy, whose probabilities do not say what a move loses.
@@ -161,7 +180,7 @@ fn check_values(brain: &Brain) -> Answer<()> {
         return Ok(());
     }
     let error = format!("a review needs the values of moves, but {} has their probabilities", brain.model());
-    let hint = "choose a model whose `network` is not `policy`; /api/models lists them";
+    let hint = "choose a model whose `network` is not `policy`; /api/v1/models lists them";
     Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint))
 }
 

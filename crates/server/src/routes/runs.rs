@@ -1,12 +1,16 @@
-//! `/api/recipes` and `/api/runs`.
+//! `/api/v1/recipes` and `/api/v1/runs`.
 
 use std::{
     fs,
+    path::Path,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
-use afterstate_lab::recipe::shipped;
+use afterstate_lab::{
+    recipe::{Recipe, Start, shipped},
+    run::Plan,
+};
 use axum::{
     Json,
     extract::State,
@@ -23,7 +27,7 @@ use crate::{
     error::{Answer, ApiError},
     events::{self, event},
     extract::{Body, Name, Parameters, excerpt},
-    guard::Trusted,
+    guard::{Peer, Trusted},
     models::lock,
     runs::{self, Found, RunState},
     tail::Tail,
@@ -37,12 +41,18 @@ const MOST_LINES: usize = 2000;
 const LOOK: Duration = Duration::from_millis(500);
 
 /// The recipes that come with the program.
-pub(crate) async fn recipes() -> Answer<Json<Value>> {
-    let describe = || {
+pub(crate) async fn recipes(State(app): State<App>) -> Answer<Json<Value>> {
+    let describe = move || {
         let recipes = shipped().filter_map(|shipped| {
             let recipe = shipped.recipe(&[]).ok()?;
             let (name, table) = (shipped.name, shipped.table);
+            let plan = Plan::of(&recipe).ok()?;
             Some(json!({
+                "memory": plan.bytes,
+                "fits": plan.fits(),
+                // The model, and a checkpoint beside it while the next one is written.
+                "disk": plan.model_bytes * 2 + plan.bytes * 2,
+                "needs": needs(&app, &recipe),
                 "name": name,
                 "description": recipe.description,
                 "table": table,
@@ -56,6 +66,20 @@ pub(crate) async fn recipes() -> Answer<Json<Value>> {
     Ok(Json(json!({ "recipes": recipes })))
 }
 
+/// The runs and files that a recipe begins with and that are not there yet.
+fn needs(app: &App, recipe: &Recipe) -> Vec<String> {
+    let positions = match &recipe.start {
+        Start::Carousel { positions, .. } => positions.as_str(),
+        _ => "",
+    };
+    let place = |text: &str| match text.strip_prefix("runs/") {
+        Some(name) => app.runs.join(name),
+        None => text.into(),
+    };
+    let wanted = [recipe.network.from.as_str(), positions].into_iter().filter(|text| !text.is_empty());
+    wanted.filter(|text| !place(text).exists()).map(str::to_owned).collect()
+}
+
 /// The runs in the directory of runs.
 pub(crate) async fn runs(State(app): State<App>) -> Answer<Json<Value>> {
     let list = move || runs::list(&app.runs).iter().map(Found::line).collect::<Vec<_>>();
@@ -65,7 +89,7 @@ pub(crate) async fn runs(State(app): State<App>) -> Answer<Json<Value>> {
 
 fn find(app: &App, name: &str) -> Answer<Found> {
     let unknown =
-        || ApiError::not_found(format!("there is no run `{}`", excerpt(name)), "/api/runs lists the runs");
+        || ApiError::not_found(format!("there is no run `{}`", excerpt(name)), "/api/v1/runs lists the runs");
     Found::named(&app.runs, name).ok_or_else(unknown)
 }
 
@@ -84,6 +108,8 @@ pub(crate) async fn run(State(app): State<App>, Name(name): Name) -> Answer<Json
             "log_lines": log.lines,
             "evaluation_lines": evaluations.lines,
             "state": run.state(),
+            "saving": run.saving(),
+            "bytes": runs::size(run.directory.path()),
             "ours": app.trainings.current().as_ref() == Some(&run.name),
         })))
     };
@@ -111,12 +137,13 @@ struct Live {
     evaluations: Tail,
     /// The lines that the client has already.
     known: (u64, u64),
-    state: Option<RunState>,
+    state: Option<(RunState, Option<u64>)>,
 }
 
 /// What a run writes, as it writes it.
 pub(crate) async fn events(
     State(app): State<App>,
+    Peer(peer): Peer,
     Name(name): Name,
     Parameters(after): Parameters<After>,
     headers: HeaderMap,
@@ -135,7 +162,7 @@ pub(crate) async fn events(
         let news = spawn_blocking(move || lock(&looking).look()).await.unwrap_or_default();
         Some((stream::iter(news), (live, false)))
     });
-    events::respond(&app, looks.flatten())
+    events::respond(&app, peer, looks.flatten())
 }
 
 /// The numbers of an event's id.
@@ -160,9 +187,9 @@ impl Live {
                 news.push(event("evaluation", &line).id(format!("{log}-{number}")));
             }
         }
-        let state = self.run.state();
+        let state = (self.run.state(), self.run.saving());
         if self.state.replace(state) != Some(state) {
-            news.push(event("state", &json!({ "state": state })));
+            news.push(event("state", &json!({ "state": state.0, "saving": state.1 })));
         }
         news
     }
@@ -184,6 +211,86 @@ pub(crate) async fn start(
 ) -> Answer<(StatusCode, Json<Value>)> {
     let name = app.trainings.start(&Wanted { recipe, name, seconds }).await?;
     Ok((StatusCode::CREATED, Json(json!({ "name": name }))))
+}
+
+/// Goes on with a run that was stopped.
+pub(crate) async fn resume(
+    State(app): State<App>,
+    _: Trusted,
+    Name(name): Name,
+) -> Answer<(StatusCode, Json<Value>)> {
+    let run = find(&app, &name)?;
+    match run.state() {
+        RunState::Running => {
+            Err(ApiError::conflict(format!("`{name}` is being trained"), "wait for it, or stop it"))
+        }
+        RunState::Finished => Err(ApiError::conflict(
+            format!("`{name}` is finished"),
+            "start another run, or give it a larger budget in the terminal",
+        )),
+        RunState::Stopped => {
+            app.trainings.resume(&run).await?;
+            Ok((StatusCode::CREATED, Json(json!({ "name": name }))))
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewName {
+    name: String,
+}
+
+/// Gives a run another name.
+pub(crate) async fn rename(
+    State(app): State<App>,
+    _: Trusted,
+    Name(name): Name,
+    Body(NewName { name: new }): Body<NewName>,
+) -> Answer<Json<Value>> {
+    let run = idle(&app, &name)?;
+    app.trainings.check_name(&new)?;
+    let target = app.runs.join(&new);
+    let moved = target
+        .parent()
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| fs::rename(run.directory.path(), &target));
+    moved.map_err(|error| {
+        ApiError::conflict(format!("`{name}` cannot be renamed: {error}"), "choose another name")
+    })?;
+    remove_empty(&app.runs, &name);
+    Ok(Json(json!({ "name": new })))
+}
+
+/// Removes a run and all its files.
+pub(crate) async fn delete(State(app): State<App>, _: Trusted, Name(name): Name) -> Answer<Json<Value>> {
+    let run = idle(&app, &name)?;
+    let path = run.directory.path().to_owned();
+    let remove = move || {
+        let bytes = runs::size(&path);
+        fs::remove_dir_all(&path).map(|()| bytes)
+    };
+    let removed = spawn_blocking(remove).await.map_err(ApiError::internal)?;
+    let bytes = removed.map_err(|error| {
+        ApiError::conflict(format!("`{name}` cannot be removed: {error}"), "look at its directory")
+    })?;
+    remove_empty(&app.runs, &name);
+    Ok(Json(json!({ "name": name, "bytes": bytes })))
+}
+
+/// A run that nobody trains.
+fn idle(app: &App, name: &str) -> Answer<Found> {
+    let run = find(app, name)?;
+    match run.state() {
+        RunState::Running => Err(ApiError::conflict(format!("`{name}` is being trained"), "stop it first")),
+        _ => Ok(run),
+    }
+}
+
+/// Removes the directories that led to a run and hold nothing else.
+fn remove_empty(runs: &Path, name: &str) {
+    let above = Path::new(name).ancestors().skip(1).filter(|part| !part.as_os_str().is_empty());
+    above.for_each(|part| _ = fs::remove_dir(runs.join(part)));
 }
 
 /// Stops a training; what it has learned is saved.

@@ -1,20 +1,22 @@
-//! `/api/session`.
+//! `/api/v1/session`.
 
-use axum::{Json, extract::State, http::request::Parts};
+use afterstate_lab::review::ACCURACY_MOVES;
+use axum::{Json, extract::State, http::HeaderMap};
 use serde_json::{Value, json};
 
 use crate::{app::App, guard};
 
-/// What the page needs to know first. The token is for this machine only.
-pub(crate) async fn session(State(app): State<App>, parts: Parts) -> Json<Value> {
-    let is_local = guard::is_local(guard::peer(&parts), &parts.headers);
+/// What the page needs to know first; also whether the token that came along is right.
+pub(crate) async fn session(State(app): State<App>, headers: HeaderMap) -> Json<Value> {
+    let is_trusted = guard::is_trusted(&app, &headers);
     let (running, waiting) = app.searches.load();
     Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "token": is_local.then_some(&app.token),
-        "training": is_local && app.trainings.are_possible(),
+        "trusted": is_trusted,
+        "training": is_trusted && app.trainings.are_possible(),
         "default_model": app.models.default_name(),
         "limits": app.limits,
+        "accuracy_moves": ACCURACY_MOVES,
         "searches": { "running": running, "waiting": waiting },
     }))
 }

@@ -1,6 +1,9 @@
-//! `/api/watch`: a model plays, move by move.
+//! `/api/v1/watch`: a model plays, move by move.
 
-use std::time::{Duration, Instant};
+use std::{
+    net::IpAddr,
+    time::{Duration, Instant},
+};
 
 use afterstate_game::{AnyBoard, Move, State as GameState};
 use afterstate_search::Player;
@@ -15,13 +18,14 @@ use tokio::time::sleep_until;
 
 use super::game;
 use crate::{
-    app::App,
+    app::{App, Shared},
     brain::Brain,
     error::{Answer, ApiError},
     events::{self, event},
     exact::{OnSide, Solutions},
     extract::{Parameters, board},
-    searches::Stop,
+    guard::Peer,
+    searches::{Class, Stop},
     stream::Stream as Tiles,
 };
 
@@ -51,6 +55,7 @@ pub(crate) struct Wanted {
 /// Lets a model play on.
 pub(crate) async fn watch(
     State(app): State<App>,
+    Peer(peer): Peer,
     Parameters(wanted): Parameters<Wanted>,
 ) -> Answer<Response> {
     let search = app.limits.search(wanted.search.as_deref())?;
@@ -68,24 +73,21 @@ pub(crate) async fn watch(
         }
         _ => return Err(ApiError::bad("a board goes with a stream", "send both, or side, seed and game")),
     };
-    let shared = app.clone();
     // What is wrong with the model or the board is said before the answer begins.
-    let load = move |stop: Stop| {
-        let brain = Brain::new(&shared, wanted.model.as_deref(), search)?;
-        match board {
-            AnyBoard::Four(_) => drop(brain.player::<4>(&shared, &stop)?),
-            AnyBoard::Three(_) => drop(brain.player::<3>(&shared, &stop)?),
-            AnyBoard::Two(_) => drop(brain.player::<2>(&shared, &stop)?),
-        }
-        Ok(brain)
-    };
-    let brain = app.searches.run(load).await?;
-    let delay = Duration::from_millis(delay);
-    let game = Watched { app: app.clone(), brain, left: moves, delay, next: Instant::now() };
+    let brain = Brain::load(&app, wanted.model, search).await?;
+    let stop = Stop::default();
     match board {
-        AnyBoard::Four(board) => events::respond(&app, game.events(GameState::new(board), tiles)),
-        AnyBoard::Three(board) => events::respond(&app, game.events(GameState::new(board), tiles)),
-        AnyBoard::Two(board) => events::respond(&app, game.events(GameState::new(board), tiles)),
+        AnyBoard::Four(_) => drop(brain.player::<4>(&app, &stop)?),
+        AnyBoard::Three(_) => drop(brain.player::<3>(&app, &stop)?),
+        AnyBoard::Two(_) => drop(brain.player::<2>(&app, &stop)?),
+    }
+    let delay = Duration::from_millis(delay);
+    let (class, next) = (Class::of(search), Instant::now());
+    let game = Watched { app: app.clone(), brain, peer, class, left: moves, delay, next };
+    match board {
+        AnyBoard::Four(board) => events::respond(&app, peer, game.events(GameState::new(board), tiles)),
+        AnyBoard::Three(board) => events::respond(&app, peer, game.events(GameState::new(board), tiles)),
+        AnyBoard::Two(board) => events::respond(&app, peer, game.events(GameState::new(board), tiles)),
     }
 }
 
@@ -93,6 +95,8 @@ pub(crate) async fn watch(
 struct Watched {
     app: App,
     brain: Brain,
+    peer: IpAddr,
+    class: Class,
     /// The moves that are left.
     left: u64,
     delay: Duration,
@@ -143,13 +147,14 @@ impl Watched {
         let most = if self.delay.is_zero() { self.left.min(BATCH_MOVES) } else { 1 };
         let work = move |stop: Stop| {
             let player = brain.player::<N>(&shared, &stop)?;
-            play(&brain, player, position, most)
+            play(&shared, &brain, player, position, most)
         };
-        self.app.searches.run(work).await
+        self.app.searches.run(self.peer, self.class, work).await
     }
 }
 
 fn play<const N: usize>(
+    shared: &Shared,
     brain: &Brain,
     mut player: Box<dyn Player<N> + '_>,
     mut position: Position<N>,
@@ -159,7 +164,7 @@ fn play<const N: usize>(
     while (moves.len() as u64) < most && (moves.is_empty() || start.elapsed() < BATCH) {
         let state = position.state;
         let advice = player.advise(state);
-        brain.check(state, &advice)?;
+        brain.check(shared, state, &advice)?;
         let Some((best, slide)) = advice.best().and_then(|best| Some((best, state.slide(best)?))) else {
             break;
         };

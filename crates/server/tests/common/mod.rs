@@ -23,6 +23,7 @@ use tokio::sync::oneshot;
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) folder: TempDir,
+    token: String,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -92,10 +93,10 @@ impl Running {
         let mut options = Options { port: Some(0), runs, models, model, ..Options::default() };
         change(&mut options);
         let server = Server::bind(&options).expect("a free port");
-        let address = server.address();
+        let (address, token) = (server.address(), server.token().to_owned());
         let (stop, stopped) = oneshot::channel();
         let run = move || server.run(async { _ = stopped.await }).expect("the server ends well");
-        Running { address, folder, stop: Some(stop), thread: Some(std::thread::spawn(run)) }
+        Running { address, folder, token, stop: Some(stop), thread: Some(std::thread::spawn(run)) }
     }
 
     pub(crate) fn runs(&self) -> PathBuf {
@@ -121,8 +122,15 @@ impl Running {
     }
 
     pub(crate) fn request(&self, method: &str, path: &str, headers: &str, body: &str) -> Answer {
-        let head =
-            format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n", body.len());
+        let json = if method == "POST" && !headers.contains("Content-Type") {
+            "Content-Type: application/json\r\n"
+        } else {
+            ""
+        };
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\n{json}Content-Length: {}\r\n",
+            body.len()
+        );
         let answer = self.raw(format!("{head}{headers}Connection: close\r\n\r\n{body}").as_bytes());
         answer.unwrap_or_else(|| panic!("no answer to {method} {path}"))
     }
@@ -141,15 +149,32 @@ impl Running {
         self.request("POST", path, &header, &body.to_string())
     }
 
-    pub(crate) fn token(&self) -> String {
-        self.get("/api/session").json()["token"].as_str().expect("a token").to_owned()
+    pub(crate) fn token(&self) -> &str {
+        &self.token
     }
 
     /// Events until one of this name, each with its data.
     pub(crate) fn events(&self, path: &str, last: &str) -> Vec<(String, Value)> {
+        self.listen(
+            &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"),
+            last,
+        )
+    }
+
+    /// The same of what is asked with a body and the token.
+    pub(crate) fn post_events(&self, path: &str, body: &Value, last: &str) -> Vec<(String, Value)> {
+        let (body, token) = (body.to_string(), &self.token);
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\n\
+             X-Afterstate-Token: {token}\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        self.listen(&(head + &body), last)
+    }
+
+    fn listen(&self, request: &str, last: &str) -> Vec<(String, Value)> {
         let mut stream = self.connect();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
-            .expect("sent");
+        stream.write_all(request.as_bytes()).expect("sent");
         let (mut name, mut events) = (String::new(), Vec::new());
         for line in BufReader::new(stream).lines() {
             let line = line.expect("a line");

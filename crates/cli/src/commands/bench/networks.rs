@@ -1,6 +1,7 @@
 //! The speed of networks: how fast they learn and play.
 
 use std::{
+    collections::HashSet,
     num::NonZero,
     sync::atomic::Ordering::Relaxed,
     thread,
@@ -8,11 +9,15 @@ use std::{
 };
 
 use afterstate_game::Rules;
-use afterstate_lab::evaluate::{Games, SEED, evaluate};
+use afterstate_lab::{
+    evaluate::{Contest, Games, SEED},
+    model::{BUILT_IN, Loaded},
+};
 use afterstate_learning::{
     Budget, EpsilonGreedy, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer, target::TdLambda,
 };
 use afterstate_network::{Network, NetworkSpec, Tuples};
+use afterstate_search::{Downgrade, Limit, PlayerSpec};
 
 use super::{Figure, Unit};
 use crate::error::Failure;
@@ -41,14 +46,21 @@ pub(super) fn train_8x6_tc() -> Result<Vec<Figure>, Failure> {
     training("8x6", "TC", TC)
 }
 
-/// Greedy play by one thread and by all.
+/// Greedy play of a reference network and of the built-in model, by one thread and by all.
 pub(super) fn play() -> Result<Vec<Figure>, Failure> {
-    let network = schooled()?;
-    let figure = |threads: usize, key| {
-        let label = format!("greedy moves, 4x6, {}", threads_text(threads));
-        Figure::new(key, label, greedy_rate(&network, threads), Unit::PerSecond)
+    let mut figures = greedy_rates("4x6", &schooled()?, None);
+    let built_in = Loaded::open(None)?;
+    figures.extend(greedy_rates(BUILT_IN, &built_in.network, built_in.downgrade));
+    Ok(figures)
+}
+
+fn greedy_rates(name: &str, network: &Network, downgrade: Option<Downgrade>) -> Vec<Figure> {
+    let figure = |(threads, key)| {
+        let label = format!("greedy moves, {name}, {}", threads_text(threads));
+        let rate = greedy_rate(network, downgrade, threads);
+        Figure::new(format!("play_{}_{key}", name.replace('-', "_")), label, rate, Unit::PerSecond)
     };
-    Ok(vec![figure(1, "play_4x6_one_thread"), figure(all_threads(), "play_4x6_all_threads")])
+    [(1, "one_thread"), (all_threads(), "all_threads")].map(figure).into()
 }
 
 /// A network that has been trained for some seconds.
@@ -97,12 +109,15 @@ fn training_rate(
 }
 
 /// Moves per second of greedy play.
-fn greedy_rate(network: &Network, threads: usize) -> f64 {
+fn greedy_rate(network: &Network, downgrade: Option<Downgrade>, threads: usize) -> f64 {
     let games = Games { rules: Rules::default(), seed: SEED, count: u64::MAX };
+    let player = PlayerSpec { downgrade, ..PlayerSpec::new(Limit::Plies(1)) };
+    let contest =
+        Contest { network, player, endgames: None, games, played: &HashSet::new(), threads, collect: None };
     let start = Instant::now();
     let mut moves = 0;
     // Stopped by the clock, so there is no result of all games.
-    let _ = evaluate(network, games, threads, |finished| {
+    let _ = contest.play(|finished| {
         moves += finished.iter().map(|game| game.moves).sum::<u64>();
         start.elapsed() < Duration::from_secs_f64(MEASURED)
     });

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use afterstate_game::{Game, Rules};
+use afterstate_lab::model::{BUILT_IN, Loaded};
 use afterstate_network::Network;
-use afterstate_search::{Limit, Player, PlayerSpec};
+use afterstate_search::{Downgrade, Limit, Player, PlayerSpec};
 
 use super::{Figure, Unit, networks::schooled};
 use crate::error::Failure;
@@ -12,19 +13,27 @@ use crate::error::Failure;
 /// How long each depth is measured.
 const MEASURED: Duration = Duration::from_secs(2);
 
-/// Moves per second by depth, of one thread.
+/// Moves per second by depth, of one thread, with a reference network and with the built-in model.
 pub(super) fn search() -> Result<Vec<Figure>, Failure> {
-    let network = schooled()?;
+    let mut figures = rates("4x6", &schooled()?, None);
+    let built_in = Loaded::open(None)?;
+    figures.extend(rates(BUILT_IN, &built_in.network, built_in.downgrade));
+    Ok(figures)
+}
+
+fn rates(name: &str, network: &Network, downgrade: Option<Downgrade>) -> Vec<Figure> {
     let figure = |plies| {
-        let label = format!("moves of {plies}-ply search, 4x6, 1 thread");
-        Figure::new(format!("search_4x6_{plies}ply"), label, rate(&network, plies), Unit::PerSecond)
+        let label = format!("moves of {plies}-ply search, {name}, 1 thread");
+        let spec = PlayerSpec { downgrade, ..PlayerSpec::new(Limit::Plies(plies)) };
+        let key = format!("search_{}_{plies}ply", name.replace('-', "_"));
+        Figure::new(key, label, rate(network, spec), Unit::PerSecond)
     };
-    Ok((2..=5).map(figure).collect())
+    (2..=5).map(figure).collect()
 }
 
 /// Moves per second in whole games, one after the other.
-fn rate(network: &Network, plies: u32) -> f64 {
-    let mut player = PlayerSpec::new(Limit::Plies(plies)).player::<4>(network.view(), Rules::default(), 1);
+fn rate(network: &Network, spec: PlayerSpec) -> f64 {
+    let mut player = spec.player::<4>(network.view(), Rules::default(), 1);
     let (start, mut moves) = (Instant::now(), 0);
     for number in 0.. {
         let mut game = Game::new(Rules::default(), 1, number);

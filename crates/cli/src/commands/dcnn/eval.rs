@@ -29,9 +29,9 @@ pub(super) struct Eval {
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     samples: u64,
     /// The number of threads, 0 for all cores
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
-    /// Where to look at them: cpu, or gpu in a program built with the feature `gpu`
+    /// Where to look at them: cpu, or gpu in a program built with GPUs
     #[arg(long, default_value_t)]
     device: Device,
     /// Print one JSON object instead

@@ -31,9 +31,10 @@ enum Action {
 /// Why a network cannot be computed there, for the user.
 pub(super) fn no_device(error: DeviceError) -> Failure {
     match error {
-        DeviceError::NotBuilt => {
-            Failure::input(error, "`cargo build --release --features gpu` builds one that can")
-        }
+        DeviceError::NotBuilt => Failure::input(
+            error,
+            "`cargo build --release --manifest-path gpu/Cargo.toml` builds one that can",
+        ),
         _ => Failure::input(error, "is its Vulkan driver installed? `--device cpu` needs none"),
     }
 }

@@ -14,8 +14,9 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{
-    commands::{eval::percent, model, model::thousands, record, thread_count, train::stop_signal},
+    commands::{eval::percent, model, model::thousands, record, thread_count},
     error::Failure,
+    signals::stop_signal,
 };
 
 /// Teach a network by play records
@@ -80,9 +81,9 @@ pub(super) struct Train {
     #[arg(long)]
     resume: bool,
     /// The number of threads, 0 for all cores
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
-    /// Where to learn: cpu, or gpu in a program built with the feature `gpu`; a run can be resumed on the other one
+    /// Where to learn: cpu, or gpu in a program built with GPUs; a run can be resumed on the other one
     #[arg(long, default_value_t)]
     device: Device,
 }
@@ -112,6 +113,7 @@ impl Train {
         Ok(Settings {
             records: self.records.clone().unwrap_or(before.records),
             shards: before.shards,
+            shards_checksum: before.shards_checksum,
             network: self.network(before.network)?,
             tile_values: self.tile_values.unwrap_or(before.tile_values),
             samples: self.samples.unwrap_or(before.samples),
@@ -184,6 +186,7 @@ impl Display {
             Event::Learning(done, _) => self.bar.set_position(done),
             Event::Logged(line) => self.print(&describe(line)),
             Event::Game(_) => self.bar.tick(),
+            Event::Warning(error) => self.print(&format!("warning: {error}; learning goes on")),
             Event::Tested(test) => {
                 let (games, score) = (test.report.games, &test.report.score);
                 let tile = percent(test.report.tiles.get(&2048).copied().unwrap_or_default());
@@ -229,6 +232,22 @@ pub(in crate::commands) fn failure(error: DcnnError) -> Failure {
         DcnnError::Busy(_) => Failure::other(error, "wait for it, or give another directory with `--out`"),
         DcnnError::Changed => {
             Failure::input(error, "leave the other options out, or begin anew with `--out`")
+        }
+        DcnnError::OtherRecords(_) => {
+            Failure::input(error, "put the records back as they were, or begin anew with `--out`")
+        }
+        DcnnError::OtherSettings(_) | DcnnError::Version { .. } => {
+            Failure::input(error, "begin anew with `--out`")
+        }
+        DcnnError::Diverged { rate, .. } => {
+            let hint = format!(
+                "`--rate {}` is a smaller rate, for another run; the last checkpoint is as it was",
+                rate / 2.0
+            );
+            Failure::input(error, hint)
+        }
+        DcnnError::Memory(_) => {
+            Failure::input(error, "give a smaller `--buffer` or `--batch`, or fewer `--channels`")
         }
         DcnnError::Log(_) | DcnnError::Directory { .. } => {
             Failure::other(error, "is there room on the disk, and may you write there?")

@@ -11,8 +11,11 @@ use afterstate_lab::{
 use afterstate_policy::{Device, NetPlayer, Play, Work};
 use afterstate_search::{Downgrade, Limit, PlayerSpec};
 
-use super::parse_search;
-use crate::{commands::dcnn::no_device, error::Failure};
+use super::{check_search, parse_search};
+use crate::{
+    commands::{dcnn::no_device, endgame::open_tables},
+    error::Failure,
+};
 
 /// Who plays the games of an evaluation.
 pub(super) enum Contestant {
@@ -23,14 +26,19 @@ pub(super) enum Contestant {
 }
 
 impl Contestant {
-    /// Loads a model that is to play so; tiles are downgraded if nothing else is said.
+    /// Loads a model that is to play so; tiles are downgraded if nothing else is said, and the tables of a directory asked.
     pub(super) fn open(
         model: Option<&Path>,
         search: Option<&str>,
         downgrade: Option<Downgrade>,
         device: Device,
+        endgame: Option<&Path>,
     ) -> Result<Self, Failure> {
         if let Some(net) = model.map(LoadedNet::open).transpose()?.flatten() {
+            if endgame.is_some() {
+                let message = format!("{} is a convolutional network, which asks no tables", net.name);
+                return Err(Failure::input(message, "leave out `--endgame`"));
+            }
             let play = net.play(search)?;
             return Ok(Contestant::Net(Box::new(net), play, Work::on(device).map_err(no_device)?));
         }
@@ -39,7 +47,7 @@ impl Contestant {
         }
         let mut spec = search.map_or(Ok(PlayerSpec::new(Limit::Plies(1))), parse_search)?;
         spec.downgrade = spec.downgrade.or(downgrade);
-        let model = Loaded::open(model)?;
+        let model = Loaded::open(model)?.with_endgames(endgame.map(open_tables).transpose()?.flatten());
         let spec = model.search(spec);
         Ok(Contestant::Network(Box::new(model), spec))
     }
@@ -76,7 +84,7 @@ impl Contestant {
     /// How it plays, as text.
     pub(super) fn search(&self) -> String {
         match self {
-            Contestant::Network(_, search) => search.to_string(),
+            Contestant::Network(model, search) => model.search_name(*search),
             Contestant::Net(model, play, _) => model.play_name(*play),
         }
     }
@@ -94,7 +102,10 @@ impl Contestant {
     }
 
     /// Refuses what the model cannot do.
-    pub(super) fn check(&self, collect: Option<Steps>) -> Result<(), Failure> {
+    pub(super) fn check(&self, collect: Option<Steps>, threads: usize) -> Result<(), Failure> {
+        if let Contestant::Network(_, search) = self {
+            check_search(search, threads)?;
+        }
         if collect.is_some() {
             self.network("`--collect`")?.0.check_afterstates("`--collect`")?;
         }
@@ -117,8 +128,8 @@ impl Contestant {
     ) -> Option<Outcome> {
         match self {
             Contestant::Network(model, player) => {
-                let (network, player) = (&model.network, *player);
-                Contest { network, player, games, played, threads, collect }.play(watch)
+                let (network, player, endgames) = (&model.network, *player, model.endgames.as_ref());
+                Contest { network, player, endgames, games, played, threads, collect }.play(watch)
             }
             Contestant::Net(model, play, work) => {
                 let player = || NetPlayer::new(&model.net, *play).with(work.clone());

@@ -7,23 +7,27 @@ mod table;
 
 use std::{
     collections::HashSet,
-    fs::File,
-    io::{BufWriter, IsTerminal, Write, stderr},
+    io::{IsTerminal, Write, stderr},
     path::{Path, PathBuf},
     time::Instant,
 };
 
 use afterstate_lab::{
     evaluate::{self, Games, KeptGames, KeptHeader, Outcome, Position, Steps},
+    log::LogError,
     model::Loaded,
     stats::{EvalReport, GameResult, Summary, Tally},
 };
+use afterstate_network::file::atomic::Target;
 use afterstate_policy::Device;
 use afterstate_search::{Downgrade, PlayerSpec};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{model::thousands, thread_count};
+use super::{
+    model::{failure as file_failure, thousands},
+    thread_count,
+};
 use crate::error::Failure;
 use contestant::Contestant;
 
@@ -65,9 +69,12 @@ pub(crate) struct Eval {
     #[arg(long, value_name = "S", default_value_t = evaluate::SEED)]
     seed: u64,
     /// The number of threads, 0 for all cores
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
-    /// Where a DCNN plays: cpu, or gpu in a program built with the feature `gpu`
+    /// Ask the endgame tables of this directory at the leaves of the search
+    #[arg(long, value_name = "DIR")]
+    endgame: Option<PathBuf>,
+    /// Where a DCNN plays: cpu, or gpu in a program built with GPUs
     #[arg(long, default_value_t)]
     device: Device,
     /// Keep the result of each game in this file, and go on with the games that it holds
@@ -111,10 +118,10 @@ impl Eval {
             return self.survive(model, search, steps, step, positions, out);
         }
         let kept = self.out.as_deref().map(|path| self.kept(path, &contestant)).transpose()?;
-        let collect = self.collect.as_ref().map(|_| steps);
-        let (outcome, seconds) = self.play(&contestant, kept, collect)?;
-        if let Some(path) = &self.collect {
-            write_positions(path, &outcome.positions)?;
+        let target = self.collect.as_deref().map(Target::open).transpose().map_err(file_failure)?;
+        let (outcome, seconds) = self.play(&contestant, kept, target.as_ref().map(|_| steps))?;
+        if let Some(target) = target {
+            target.write(|file| write_positions(file, &outcome.positions)).map_err(file_failure)?;
         }
         let summary = Summary::of(contestant.side(), &outcome.results).ok_or_else(not_played)?;
         let report = EvalReport::new(contestant.name(), &contestant.search(), self.seed, &summary, seconds);
@@ -128,7 +135,8 @@ impl Eval {
     /// A model and how it is to play.
     fn contestant(&self, model: Option<&Path>, search: Option<&String>) -> Result<Contestant, Failure> {
         let downgrade = self.downgrade.then_some(Downgrade::PAPER);
-        Contestant::open(model, search.map(String::as_str), downgrade, self.device)
+        let endgame = self.endgame.as_deref();
+        Contestant::open(model, search.map(String::as_str), downgrade, self.device, endgame)
     }
 
     /// The file that keeps the games.
@@ -139,8 +147,11 @@ impl Eval {
             search: contestant.search(),
             seed: self.seed,
         };
-        let hint = "give another file with `--out`";
-        KeptGames::open(path, &header).map_err(|error| Failure::input(error, hint))
+        let (kept, repaired) = KeptGames::open(path, &header).map_err(keep_failure)?;
+        if let Some(repaired) = repaired {
+            let _ = writeln!(stderr(), "warning: {repaired}; damaged games are played again");
+        }
+        Ok(kept)
     }
 
     /// Plays the games, with the running mean on a terminal; the seconds are those of all sittings.
@@ -150,9 +161,9 @@ impl Eval {
         mut kept: Option<KeptGames>,
         collect: Option<Steps>,
     ) -> Result<(Outcome, f64), Failure> {
-        contestant.check(collect)?;
-        let games = Games { rules: contestant.rules(), seed: self.seed, count: self.games };
         let threads = thread_count(self.threads);
+        contestant.check(collect, threads)?;
+        let games = Games { rules: contestant.rules(), seed: self.seed, count: self.games };
         let before: Vec<_> = kept.iter().flat_map(KeptGames::results).copied().collect();
         let before: Vec<_> = before.into_iter().filter(|result| result.game < self.games).collect();
         let played: HashSet<_> = before.iter().map(|result| result.game).collect();
@@ -163,12 +174,14 @@ impl Eval {
         let outcome = contestant.play(games, &played, threads, collect, |finished| {
             progress.show(finished);
             let keep = |result| kept.as_mut().map_or(Ok(()), |kept| kept.add(result, seconds()));
-            error = finished.iter().try_for_each(keep).err();
+            if error.is_none() {
+                error = finished.iter().try_for_each(keep).err();
+            }
             error.is_none()
         });
         progress.bar.finish_and_clear();
         if let Some(error) = error {
-            return Err(Failure::other(error, "is there room on the disk? The games before are kept"));
+            return Err(keep_failure(error));
         }
         let mut outcome = outcome.ok_or_else(not_played)?;
         outcome.results.extend(before);
@@ -217,12 +230,25 @@ fn not_played() -> Failure {
     Failure::other("the games were not played", "try again")
 }
 
-fn write_positions(path: &Path, positions: &[Position]) -> Result<(), Failure> {
-    let mut file = BufWriter::new(File::create(path)?);
-    for position in positions {
-        write_json(position, &mut file)?;
+/// Refuses a search whose tables do not fit into memory, before they are made.
+pub(super) fn check_search(search: &PlayerSpec, threads: usize) -> Result<(), Failure> {
+    let hint = "give a smaller `+table=BITS`, or fewer `--threads`";
+    search.check_fits(threads).map_err(|error| Failure::input(error, hint))
+}
+
+/// A file that is something else is left alone; what happens while writing is no fault of the input.
+fn keep_failure(error: LogError) -> Failure {
+    match error {
+        LogError::Io { .. } | LogError::File(_) => Failure::other(
+            error,
+            "is there room on the disk, and may you write there? The games before are kept",
+        ),
+        _ => Failure::input(error, "give another file with `--out`"),
     }
-    Ok(file.flush()?)
+}
+
+fn write_positions(file: &mut dyn Write, positions: &[Position]) -> std::io::Result<()> {
+    positions.iter().try_for_each(|position| Ok(writeln!(file, "{}", serde_json::to_string(position)?)?))
 }
 
 fn write_json(value: &impl serde::Serialize, out: &mut dyn Write) -> Result<(), Failure> {

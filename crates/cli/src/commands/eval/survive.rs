@@ -6,7 +6,7 @@ use afterstate_lab::evaluate::{Steps, Survival, SurvivalError, Survivor, positio
 use afterstate_search::PlayerSpec;
 use serde_json::json;
 
-use super::{Eval, Loaded, bar, percent, thousands, thread_count, write_json};
+use super::{Eval, Loaded, bar, check_search, percent, thousands, thread_count, write_json};
 use crate::error::Failure;
 
 impl Eval {
@@ -21,6 +21,7 @@ impl Eval {
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         model.check_afterstates("`--from`")?;
+        check_search(&search, thread_count(self.threads))?;
         let survival = match model.side() {
             4 => self.survival::<4>(model, search, steps, step, positions),
             3 => self.survival::<3>(model, search, steps, step, positions),
@@ -33,7 +34,7 @@ impl Eval {
         if self.json {
             return write_json(
                 &json!({
-                    "model": model.name, "search": search.to_string(), "seed": self.seed, "from": from, "to": to,
+                    "model": model.name, "search": model.search_name(search), "seed": self.seed, "from": from, "to": to,
                     "games": games, "reached": reached, "share": survival.share(), "interval95": [low, high],
                 }),
                 out,
@@ -42,8 +43,9 @@ impl Eval {
         let [share, low, high] = [survival.share(), low, high].map(percent);
         writeln!(
             out,
-            "{}, {search}, {} games from {from}, seed {}",
+            "{}, {}, {} games from {from}, seed {}",
             model.name,
+            model.search_name(search),
             thousands(games),
             self.seed
         )?;
@@ -61,8 +63,8 @@ impl Eval {
         let to = steps.end(step, self.to)?;
         let starts = positions_at::<N>(positions, step)?;
         let threads = thread_count(self.threads);
-        let survivor =
-            Survivor { network: &model.network, player, rules: model.rules, seed: self.seed, threads };
+        let (network, endgames) = (&model.network, model.endgames.as_ref());
+        let survivor = Survivor { network, player, endgames, rules: model.rules, seed: self.seed, threads };
         let bar = bar(self.games);
         let survival = survivor.play(steps, (step, to), &starts, self.games, |survival| {
             bar.set_position(survival.games);

@@ -13,7 +13,7 @@ use afterstate_network::{Network, file::ModelInfo};
 use afterstate_search::Downgrade;
 use clap::Args;
 
-use super::{failure, summary, thousands};
+use super::{check_target, failure, summary, thousands};
 use crate::{commands::thread_count, error::Failure};
 
 /// Make a model of a few megabytes, for play
@@ -46,7 +46,7 @@ pub(super) struct Compact {
     #[arg(long, value_name = "TILE")]
     downgrade: Option<Downgrade>,
     /// The number of threads; 0 for all cores
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
 }
 
@@ -80,6 +80,7 @@ fn parse_size(text: &str) -> Result<u64, String> {
 
 impl Compact {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        check_target(&self.output)?;
         let mut extra = ModelInfo::of(&open_file(&self.file)?).map_err(failure)?.extra;
         let model = Loaded::open_unfolded(Some(&self.file))?;
         let Compact { size, games, seed, .. } = self;

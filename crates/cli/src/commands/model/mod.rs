@@ -15,7 +15,9 @@ use afterstate_lab::model::{ModelError, open_file};
 use afterstate_network::{
     NetworkSpec,
     file::{
-        FileError, Format, ModelInfo, Problem, jaskowski, metadata,
+        FileError, Format, ModelInfo, Problem,
+        atomic::Target,
+        jaskowski, metadata,
         safetensors::{self, TensorFile},
         tdl2048::{self, WeightFile},
     },
@@ -180,6 +182,11 @@ pub(super) fn failure(error: FileError) -> Failure {
         }
         _ => Failure::input(error, "the file is damaged, or is not what it should be: get it again"),
     }
+}
+
+/// Refuses a file that cannot be written, before the work on its content begins.
+pub(super) fn check_target(path: &Path) -> Result<(), Failure> {
+    Target::open(path).map(drop).map_err(failure)
 }
 
 /// What a network is, in a few words.

@@ -14,7 +14,6 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use afterstate_game::Rules;
 use afterstate_lab::model::{Loaded, LoadedNet};
 use afterstate_policy::NetPlayer;
 use afterstate_search::{Player, PlayerSpec};
@@ -24,7 +23,7 @@ use ratatui::{
     crossterm::event::{self, Event},
 };
 
-use super::{eval::parse_search, thread_count};
+use super::{endgame::open_tables, eval::parse_search, thread_count};
 use crate::error::Failure;
 use keys::Action;
 use session::{Helper, Session};
@@ -60,6 +59,9 @@ pub(crate) struct Play {
     /// How the model looks ahead, as for `afterstate eval` [default: 3ply, and majority for a DCNN]
     #[arg(long)]
     search: Option<String>,
+    /// Ask the endgame tables of this directory at the leaves of the search
+    #[arg(long, value_name = "DIR")]
+    endgame: Option<PathBuf>,
     /// Let the model play
     #[arg(long)]
     watch: bool,
@@ -91,7 +93,9 @@ impl Play {
         }
         let search = parse_search(self.search.as_deref().unwrap_or("3ply"))?;
         let has_model = self.model.is_some() || self.board == Size::Four;
+        let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
         let model = has_model.then(|| Loaded::open(self.model.as_deref())).transpose()?;
+        let model = model.map(|model| model.with_endgames(endgames));
         model.iter().try_for_each(|model| model.check_afterstates("`play`"))?;
         match model.as_ref().map_or(self.board.side(), Loaded::side) {
             4 => self.play::<4>(player(model.as_ref(), search), out),
@@ -129,6 +133,9 @@ impl Play {
         if let Some(model) = &self.model {
             command += &format!(" --model {}", model.display());
         }
+        if let Some(endgame) = &self.endgame {
+            command += &format!(" --endgame {}", endgame.display());
+        }
         if let Some(search) = &self.search {
             command += &format!(" --search {search}");
         }
@@ -138,7 +145,7 @@ impl Play {
 
 /// The player by a model, if there is one.
 fn player<const N: usize>(model: Option<&Loaded>, search: PlayerSpec) -> Option<Box<dyn Player<N> + '_>> {
-    model.map(|model| model.search(search).player(model.network.view(), Rules::default(), thread_count(0)))
+    model.map(|model| model.player(model.search(search), thread_count(0)))
 }
 
 impl Size {

@@ -9,38 +9,44 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use afterstate_lab::reproduce::{Options, Plan, Report, ReproduceError, Table, work};
+use afterstate_lab::{
+    log::LogError,
+    report::{figure_page, svg},
+    reproduce::{GameCounts, LearningCurves, Options, Plan, Report, ReproduceError, Table, work},
+};
 use afterstate_network::file::atomic::write_atomically;
+use afterstate_policy::Device;
 use clap::Args;
 
 use super::{
-    dcnn::failure as dcnn_failure,
-    model::failure as file_failure,
-    thread_count,
-    train::{failure as run_failure, stop_signal},
+    dcnn::failure as dcnn_failure, model::failure as file_failure, thread_count,
+    train::failure as run_failure,
 };
 use crate::error::Failure;
 use display::Display;
 
 /// Run a paper's table, and put the results beside the paper's
 ///
-/// Without --share, lists the results tables and learning curves of the papers, with the budget there and the time that
-/// training would take here at that budget, by a rate that is measured for a moment for each size of network; TABLE is
-/// then how the names begin that are listed.
+/// Without --share, lists every table and figure of the papers with its state: what of it has been run and where the
+/// results are, what can be run, and what cannot and why; TABLE is then how the names begin that are listed. With --time
+/// the list also has the time that training would take here at the paper's budget, by a rate that is measured for a moment
+/// for each size of network.
 ///
 /// With --share, trains every row of the table at that share of the paper's budget, evaluates it as the paper does, and
 /// writes report.md and report.json: the paper's figures, ours, and for each claim of the paper whether it was seen, by
-/// the 95% interval of the difference. What is done is not done again: after an interruption (Ctrl-C saves) the same
-/// command goes on.
+/// the 95% interval of the difference. A figure is drawn as well: figure.svg and figure.html. What is done is not done
+/// again: after an interruption (Ctrl-C saves) the same command goes on. Tables that are only counted need no --share.
 ///
 /// The networks of kondo-2019 are taught by the games of a strong player: `afterstate record` makes them, and --records
 /// says where they are. They learn from that share of the paper's number of records; where there are fewer, they see them
 /// again.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    afterstate reproduce                                        every table, and how long it takes here\n  \
+    afterstate reproduce                                        every table and figure, and its state\n  \
     afterstate reproduce guei-2021                              those of a paper\n  \
     afterstate reproduce terauchi-2025/table-4 --share 0.02     a table at a fiftieth of its budget\n  \
+    afterstate reproduce jaskowski-2016/figure-4 --share 0.005  a figure, as SVG and HTML\n  \
+    afterstate reproduce guei-2021/table-7 --share 0.01 --games 1ply=10000,3ply=300\n  \
     afterstate reproduce jaskowski-2016/table-7 --share 0.001 --seeds 1 --plies 1\n  \
     afterstate reproduce kondo-2019/table-4 --share 0.001 --records records")]
 pub(crate) struct Reproduce {
@@ -53,21 +59,28 @@ pub(crate) struct Reproduce {
     /// The number of trainings of each row [the paper's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seeds: Option<u64>,
-    /// The number of games of each evaluation [the paper's, at most 1000; 100 at 2- or 3-ply, 10 beyond]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    games: Option<u64>,
+    /// The number of games of each evaluation, or of each search, such as 1ply=100000,3ply=1000 [the paper's; below the
+    /// whole budget at most 1000, 100 at 2- or 3-ply, 10 beyond]
+    #[arg(long, value_name = "N")]
+    games: Option<GameCounts>,
     /// Leave out searches deeper than this, and those by time
     #[arg(long, value_name = "N")]
     plies: Option<u32>,
     /// The directory of the play records, for networks that are taught by them
     #[arg(long, value_name = "DIR")]
     records: Option<PathBuf>,
+    /// Where networks learn from records: cpu, or gpu in a program built with GPUs
+    #[arg(long, default_value_t)]
+    device: Device,
     /// The number of threads, 0 for all cores
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
     /// The directory of the trainings and the report [runs/reproduce/TABLE/share-SHARE]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// List also how long the tables take here
+    #[arg(long, conflicts_with = "share")]
+    time: bool,
     /// Print JSON instead
     #[arg(long)]
     json: bool,
@@ -76,21 +89,29 @@ pub(crate) struct Reproduce {
 impl Reproduce {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let threads = thread_count(self.threads);
-        let Some(share) = self.share else { return list::list(&self.table, threads, self.json, out) };
+        let counted = Table::find(&self.table).ok().filter(Table::is_counted);
+        let Some(share) = self.share.or(counted.map(|_| 1.0)) else {
+            return list::list(&self.table, threads, self.time, self.json, out);
+        };
         let table = Table::find(&self.table).map_err(failure)?;
+        if let Some(reason) = &table.left_out {
+            let message = format!("{} cannot be run: {reason}", table.name);
+            return Err(Failure::input(message, "`afterstate reproduce` lists what can be run"));
+        }
         let options = Options {
             share,
             trainings: self.seeds,
-            games: self.games,
+            games: self.games.clone().unwrap_or_default(),
             plies: self.plies,
             threads,
             records: self.records.clone(),
+            device: self.device,
         };
         let plan = Plan::new(table, options).map_err(failure)?;
         let directory = self.out.clone().unwrap_or_else(|| {
             Path::new("runs/reproduce").join(&plan.table.name).join(format!("share-{share}"))
         });
-        let stop = stop_signal()?;
+        let stop = crate::signals::stop_signal()?;
         let mut display = Display::new(&plan);
         let trained = work::run(&plan, &directory, &stop, &mut |job, event| display.show(job, event));
         display.finish();
@@ -102,17 +123,22 @@ impl Reproduce {
         let report = Report::new(&plan, &trained);
         let markdown = report.to_markdown();
         let json = serde_json::to_string_pretty(&report).map_err(std::io::Error::from)?;
-        for (name, text) in [("report.md", &markdown), ("report.json", &json)] {
+        let mut files = vec![("report.md", markdown.clone()), ("report.json", json.clone())];
+        if plan.table.curve {
+            let curves = LearningCurves::read(&plan, &directory, &trained).map_err(failure)?;
+            let drawn = svg(&curves).and_then(|svg| Ok((svg, figure_page(&curves, &report)?)));
+            let (svg, html) = drawn.map_err(|error| Failure::other(error, "report.md has the figures"))?;
+            files.extend([("figure.svg", svg), ("figure.html", html)]);
+        }
+        for (name, text) in &files {
             write_atomically(&directory.join(name), |file| file.write_all(text.as_bytes()))
                 .map_err(file_failure)?;
         }
         write!(out, "{}", if self.json { json + "\n" } else { markdown })?;
         if !self.json {
             let place = directory.display();
-            writeln!(
-                out,
-                "in {place}: report.md, report.json, and the runs\nnext: afterstate report {place}"
-            )?;
+            let names: Vec<_> = files.iter().map(|(name, _)| *name).collect();
+            writeln!(out, "in {place}: {}, and the runs\nnext: afterstate report {place}", names.join(", "))?;
         }
         Ok(())
     }
@@ -139,7 +165,9 @@ fn failure(error: ReproduceError) -> Failure {
         ReproduceError::OtherBudget(_) => {
             Failure::input(error, "give another directory with `--out`, or the share that it was begun with")
         }
-        ReproduceError::Keep(_) => Failure::input(error, "give another directory with `--out`"),
+        ReproduceError::Log(LogError::Other { .. } | LogError::Foreign { .. } | LogError::Busy(_)) => {
+            Failure::input(error, "give another directory with `--out`")
+        }
         ReproduceError::File { .. } | ReproduceError::Log(_) => {
             Failure::other(error, "is there room on the disk, and may you write there?")
         }

@@ -34,7 +34,7 @@ impl Exact<'_> {
     fn on_board<const N: usize>(&self, board: Board<N>, out: &mut dyn Write) -> Result<(), Failure> {
         let solution = match self.file {
             Some(file) => Solution::open(file).map_err(failure)?,
-            None => solve(Objective::Score, Rules::default(), self.threads),
+            None => solve(Objective::Score, Rules::default(), self.threads)?,
         };
         let state = State::<N>::new(board);
         let values = solution.move_values(state);

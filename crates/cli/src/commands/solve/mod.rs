@@ -11,7 +11,7 @@ use afterstate_game::{Move, Rules, State};
 use afterstate_solver::{Boards, Objective, Settings, evaluate};
 use clap::{Args, ValueEnum};
 
-use super::thread_count;
+use super::{model::check_target, thread_count};
 use crate::error::Failure;
 use report::Solved;
 use work::{failure, solve};
@@ -51,7 +51,7 @@ pub(crate) struct Solve {
     #[command(flatten)]
     policy: policy::PolicyArgs,
     /// The number of threads, 0 for all cores
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
     /// Print one JSON object instead
     #[arg(long)]
@@ -90,9 +90,12 @@ impl Solve {
 
     fn on_board<const N: usize>(&self, threads: usize, out: &mut dyn Write) -> Result<(), Failure> {
         let start = Instant::now();
+        if let Some(path) = &self.output {
+            check_target(path)?;
+        }
         let rules = Rules { four: self.four, ..Rules::default() };
         let objective = self.goal.unwrap_or(Objective::Score);
-        let solution = solve::<N>(objective, rules, threads);
+        let solution = solve::<N>(objective, rules, threads)?;
         if let Some(path) = &self.output {
             solution.save(path).map_err(failure)?;
         }

@@ -6,13 +6,20 @@ use std::{
 };
 
 use afterstate_game::Rules;
+use afterstate_network::check_fits;
 use afterstate_solver::{Objective, Solution, SolutionError, Space};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::error::Failure;
 
-/// Solves the game.
-pub(super) fn solve<const N: usize>(objective: Objective, rules: Rules, threads: usize) -> Solution<N> {
+/// Solves the game, if there is enough memory.
+pub(super) fn solve<const N: usize>(
+    objective: Objective,
+    rules: Rules,
+    threads: usize,
+) -> Result<Solution<N>, Failure> {
+    check_fits(&format!("solving {N}×{N}"), Space::<N>::BYTES)
+        .map_err(|error| Failure::input(error, "make room, or solve 2×2, which needs next to none"))?;
     let up = bar::<N>("enumerating");
     let space = Space::enumerate(&rules, threads, |sum| up.set_position(sum.into()));
     up.finish_and_clear();
@@ -20,7 +27,7 @@ pub(super) fn solve<const N: usize>(objective: Objective, rules: Rules, threads:
     let solution =
         space.solve(objective, threads, |sum| down.set_position(largest_sum::<N>() - u64::from(sum)));
     down.finish_and_clear();
-    solution
+    Ok(solution)
 }
 
 /// A solution for the score under these rules, from a file if there is one.
@@ -29,7 +36,7 @@ pub(super) fn open<const N: usize>(
     rules: Rules,
     threads: usize,
 ) -> Result<Solution<N>, Failure> {
-    let Some(file) = file else { return Ok(solve(Objective::Score, rules, threads)) };
+    let Some(file) = file else { return solve(Objective::Score, rules, threads) };
     let solution = Solution::open(file).map_err(failure)?;
     if solution.objective() != Objective::Score || solution.rules() != rules {
         let message = format!("{} is a solution for another goal or other rules", file.display());

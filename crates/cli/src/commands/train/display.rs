@@ -119,8 +119,9 @@ impl Observer for Display {
 
     fn evaluated(&mut self, line: &EvalLine) {
         self.print(&format!(
-            "evaluation after {} actions: mean {} ± {}, {}",
+            "evaluation after {} actions, {}: mean {} ± {}, {}",
             thousands(line.actions),
+            line.report.search,
             thousands(line.report.score.mean as u64),
             thousands(line.report.score.ci95.unwrap_or_default() as u64),
             tiles(&line.report.tiles)

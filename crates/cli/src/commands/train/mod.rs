@@ -13,27 +13,21 @@ use std::{
 };
 
 use afterstate_lab::{
+    log::LogError,
     recipe::{Recipe, RecipeError},
     run::{Directory, Outcome, Plan, Run, RunError},
 };
 use afterstate_network::MemoryError;
 use clap::Args;
 use serde_json::{Value, json};
-use signal_hook::{
-    consts::{SIGINT, SIGTERM},
-    flag,
-};
 
 use super::{
     eval::{bytes, percent},
     model::{failure as file_failure, thousands},
 };
-use crate::error::Failure;
+use crate::{error::Failure, signals::stop_signal};
 use display::Display;
 pub(super) use display::duration;
-
-/// The exit code after a second signal.
-const STOPPED_AT_ONCE: i32 = 130;
 
 /// Train a network by a recipe
 ///
@@ -41,7 +35,8 @@ const STOPPED_AT_ONCE: i32 = 130;
 /// the program, docs/recipes.md explains every key. All that comes of it is in the directory of the run:
 /// recipe.toml, log.jsonl, eval.jsonl, curve.svg, model.safetensors, checkpoint.
 ///
-/// Ctrl-C (or SIGTERM) saves and stops, with exit code 0; a second one stops at once, with exit code 130.
+/// Ctrl-C (or SIGTERM, or a closed terminal) saves and stops, with exit code 0; a second Ctrl-C, a second or more later, stops at
+/// once, with exit code 130.
 /// `--resume` goes on where the run was. With one thread, the same seed gives the same model, bit for bit, in
 /// one go or resumed.
 #[derive(Args)]
@@ -62,7 +57,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// The number of threads, 0 for all cores [the recipe's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::commands::parse_threads)]
     threads: Option<usize>,
     /// The seed of all games [the recipe's]
     #[arg(long, value_name = "S")]
@@ -149,10 +144,12 @@ impl Train {
         let what = if outcome.finished { "trained" } else { "stopped and saved" };
         let (actions, episodes) = (thousands(progress.actions), thousands(progress.episodes));
         writeln!(out, "{what}: {actions} actions, {episodes} games, {:.1} s", progress.seconds)?;
-        if let Some(line) = &outcome.evaluation {
+        for line in &outcome.evaluations {
+            let search = &line.report.search;
+            let how = if search == "1ply" { "greedy play" } else { search };
             writeln!(
                 out,
-                "greedy play, {} games: mean {:.0}, {}",
+                "{how}, {} games: mean {:.0}, {}",
                 line.report.games,
                 line.report.score.mean,
                 tiles(&line.report.tiles)
@@ -238,18 +235,9 @@ fn as_json(directory: &Directory, plan: &Plan, outcome: &Outcome) -> Value {
         "episodes": progress.episodes,
         "seconds": progress.seconds,
         "moves_per_second": progress.actions as f64 / progress.seconds.max(1e-9),
-        "evaluation": outcome.evaluation,
+        "evaluation": outcome.evaluations.first(),
+        "evaluations": outcome.evaluations,
     })
-}
-
-/// Set by the first SIGINT or SIGTERM; the second one ends the process.
-pub(super) fn stop_signal() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        flag::register_conditional_shutdown(signal, STOPPED_AT_ONCE, Arc::clone(&stop))?;
-        flag::register(signal, Arc::clone(&stop))?;
-    }
-    Ok(stop)
 }
 
 /// Sets the flag when standard input ends.
@@ -274,10 +262,22 @@ pub(super) fn failure(error: RunError) -> Failure {
             error,
             "only budget, evaluation, checkpoint and log may change; `--out DIR` begins another run",
         ),
-        RunError::Diverged(_) => Failure::input(
+        RunError::Diverged { key, rate, .. } => {
+            let hint = format!(
+                "`--set {key}={}` is a smaller rate, for another run; the last checkpoint, if there is one, is as it was",
+                rate / 2.0
+            );
+            Failure::input(error, hint)
+        }
+        RunError::OtherRecipe { .. } => Failure::input(
             error,
-            "choose a smaller learning.alpha or learning.lambda; the last checkpoint, if there is one, is as it was",
+            "put back the recipe.toml that the run began with, or begin another run with `--out DIR`",
         ),
+        RunError::Version { ref found, .. } => {
+            let hint =
+                format!("afterstate {found} can go on with it; its model can begin a run here: network.from");
+            Failure::input(error, hint)
+        }
         RunError::Extended(_) => Failure::input(error, "begin another run, with the larger budget"),
         RunError::Finished(_) => {
             Failure::input(error, "its model can begin another run: network.from, with `--out DIR`")
@@ -299,7 +299,15 @@ pub(super) fn failure(error: RunError) -> Failure {
             Failure::input(error, "`--out DIR` begins another run")
         }
         RunError::Directory { .. } => Failure::input(error, "give another directory with `--out`"),
-        RunError::Log(_) | RunError::Curve(_) | RunError::Memory(_) => {
+        RunError::Log(LogError::Busy(_)) => {
+            Failure::input(error, "wait for it, or give another directory with `--out`")
+        }
+        RunError::Log(_)
+        | RunError::Curve(_)
+        | RunError::Memory(_)
+        | RunError::FellBack(_)
+        | RunError::Repaired(_)
+        | RunError::MadeAgain(_) => {
             Failure::other(error, "is there room on the disk, and may you write there?")
         }
     }

@@ -52,4 +52,20 @@ pub enum Measure {
     /// The share of the records' moves that the network gave then.
     #[serde(rename = "accuracy")]
     Accuracy,
+    /// The number of weights, which is counted.
+    #[serde(rename = "weights")]
+    Weights,
+    /// The GiB of weights with 64 bits, E and A in two stages (terauchi-2025, Table 2), which are counted.
+    #[serde(rename = "memory")]
+    Memory,
+    /// The seconds of training.
+    #[serde(rename = "seconds")]
+    Seconds,
+}
+
+impl Measure {
+    /// Whether nothing is trained for it.
+    pub fn is_counted(self) -> bool {
+        matches!(self, Measure::Weights | Measure::Memory)
+    }
 }

@@ -10,6 +10,9 @@
 //! excerpt = ["Table 4. Config", "range as"]    # where the table begins and ends in the paper's text
 //! columns = [{ name = "score", games = 1000 }] # search = "1ply", tile = 32768, largest = [2, 256],
 //!                                      # measure = "highest score", samples = 200_000_000
+//! curve = true                         # for a learning curve, with as many `points` in the paper
+//! shown = ["2% with ten trainings: docs/results.md"]    # where the documentation has results of ours
+//! left_out = "an illustration"         # why nothing of it can be run
 //!
 //! [[row]]
 //! name = "mnt4"                        # the recipe's, PAPER/TABLE/NAME, unless `recipe` names another
@@ -55,6 +58,11 @@ pub struct Table {
     #[serde(default)]
     pub curve: bool,
     trainings: Option<u64>,
+    /// The number of points of each line of a learning curve.
+    pub points: Option<u64>,
+    /// Where the documentation has results of ours, and at what share of the budget.
+    #[serde(default)]
+    pub shown: Vec<String>,
     /// What stands behind ± in the paper.
     #[serde(default)]
     pub spread: Spread,
@@ -66,6 +74,7 @@ pub struct Table {
     /// The first and the last words of the table in the paper's text.
     pub excerpt: Option<[String; 2]>,
     /// What was measured.
+    #[serde(default)]
     pub columns: Vec<Column>,
     /// Of what.
     #[serde(rename = "row", default)]
@@ -127,6 +136,8 @@ pub struct Row {
     recipe: Option<String>,
     /// The network that is taught by play records, in place of a recipe.
     pub dcnn: Option<Dcnn>,
+    /// Tuples that are only counted, in place of a recipe.
+    pub tuples: Option<TupleCount>,
     search: Option<String>,
     games: Option<u64>,
     /// Why it cannot be run.
@@ -145,6 +156,16 @@ pub struct Dcnn {
     pub channels: usize,
     /// The number of records, which the paper calls actions.
     pub samples: u64,
+}
+
+/// So many tuples of so many cells, with 18 tile values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TupleCount {
+    /// The number of tuples.
+    pub count: u64,
+    /// The number of cells of each.
+    pub cells: u32,
 }
 
 impl Row {
@@ -212,6 +233,11 @@ impl Table {
             Some((name, text)) => Table::parse(name, text),
             None => Err(ReproduceError::NoTable(name.to_owned())),
         }
+    }
+
+    /// Whether its figures are counted, so that nothing is trained.
+    pub fn is_counted(&self) -> bool {
+        !self.columns.is_empty() && self.columns.iter().all(|column| column.measure.is_counted())
     }
 
     /// The number of trainings behind each figure.

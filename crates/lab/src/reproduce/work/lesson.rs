@@ -8,8 +8,8 @@ use std::{
 };
 
 use afterstate_network::file::atomic::write_atomically;
-use afterstate_policy::Device;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::{
     super::{ReproduceError, training::Entrant},
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     dcnn::{self, LearningLine, Settings, Training},
-    log::JsonLines,
+    log::{Header, Line, Log},
     run::Directory,
 };
 
@@ -37,6 +37,10 @@ pub struct Batch {
     pub accuracy: f64,
 }
 
+impl Line for Batch {
+    const KIND: &'static str = "batches";
+}
+
 impl Worker<'_> {
     /// Teaches the network; nothing when it was stopped.
     pub(super) fn teach(&self, lesson: &Settings) -> Result<Option<(Record, Vec<Batch>)>, ReproduceError> {
@@ -46,18 +50,23 @@ impl Worker<'_> {
         let record = match finished(&place)? {
             Some(record) => record,
             None if self.teach_all(&place, &lesson)? => {
-                let log = JsonLines::<LearningLine>::read(&place.log())?;
+                let log = Log::<LearningLine>::read(&place.log())?;
                 let seconds = log.last().map_or(0.0, |line| line.seconds);
-                let record = Record { actions: lesson.samples, episodes: 0, seconds, highest: None };
+                let record = Record {
+                    actions: lesson.samples,
+                    episodes: 0,
+                    seconds,
+                    highest: None,
+                    alone: self.alone,
+                };
                 let record = finish(&place, record)?;
                 // It does not go on from here.
-                let checkpoint = place.checkpoint();
-                fs::remove_file(&checkpoint).map_err(ReproduceError::file(&checkpoint))?;
+                place.remove_checkpoints().map_err(ReproduceError::file(place.checkpoint()))?;
                 record
             }
             None => return Ok(None),
         };
-        Ok(Some((record, JsonLines::read(&batches(&place))?)))
+        Ok(Some((record, Log::read(&batches(&place))?)))
     }
 
     /// Goes from point to point, and keeps the network of each; `false` when it was stopped.
@@ -87,19 +96,20 @@ impl Worker<'_> {
         let training = match Settings::stored(place)? {
             Some(Settings { shards, .. }) => {
                 let lesson = Settings { shards, ..lesson.clone() };
-                Training::resume(place.clone(), lesson, self.threads, Device::Cpu)?
+                Training::resume(place.clone(), lesson, self.threads, self.plan.options.device)?
             }
-            None => Training::start(place.clone(), lesson.clone(), self.threads, Device::Cpu)?,
+            None => Training::start(place.clone(), lesson.clone(), self.threads, self.plan.options.device)?,
         };
         let before = training.samples();
         let last_part = lesson.samples - lesson.samples.div_ceil(LAST_PART);
-        let (mut lines, _) = JsonLines::resume(&batches(place), |line: &Batch| line.samples <= before)?;
+        let header = Header::of::<Batch>(&json!({ "training": self.training().name, "seed": lesson.seed }));
+        let (mut lines, ..) = Log::resume(&batches(place), &header, |line: &Batch| line.samples <= before)?;
         let (halt, mut failure) = (AtomicBool::new(before >= point), None);
         let outcome = training.train(&halt, |event| {
             let dcnn::Event::Learning(samples, step) = event else { return };
             if samples > last_part {
                 let line = Batch { samples, error: step.error(), accuracy: step.accuracy() };
-                failure = lines.append(&line).err();
+                failure = failure.take().or_else(|| lines.append(&line).err());
             }
             self.send(Event::Training(samples as f64 / lesson.samples as f64));
             if samples >= point || failure.is_some() || self.stop.load(Relaxed) {

@@ -75,6 +75,9 @@ pub struct Record {
     pub seconds: f64,
     /// The highest score of its games.
     pub highest: Option<u64>,
+    /// Whether no other training of the table ran beside it.
+    #[serde(default)]
+    pub alone: bool,
 }
 
 impl Trained {
@@ -150,7 +153,8 @@ fn run_wave(
             let (sender, jobs) = (sender.clone(), &jobs);
             scope.spawn(move || {
                 while let Some(job) = next(jobs).filter(|_| !stop.load(Relaxed)) {
-                    let worker = Worker { plan, directory, threads, job, stop, events: sender.clone() };
+                    let (alone, events) = (lanes == 1, sender.clone());
+                    let worker = Worker { plan, directory, threads, alone, job, stop, events };
                     let outcome = worker.work();
                     let failed = outcome.is_err();
                     // The receiver outlives the lanes.

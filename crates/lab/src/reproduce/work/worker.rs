@@ -30,7 +30,7 @@ use crate::{
     evaluate::{
         Contest, Games, KeptGames, KeptHeader, Outcome as Played, SEED, evaluate_players, header_checksum,
     },
-    log::{JsonLines, LogLine},
+    log::{Log, LogLine},
     recipe::Recipe,
     run::{Directory, Observer, Run, RunError, Status},
     stats::GameResult,
@@ -44,6 +44,8 @@ pub(super) struct Worker<'a> {
     pub(super) plan: &'a Plan,
     pub(super) directory: &'a Path,
     pub(super) threads: usize,
+    /// Whether it has no others beside it.
+    pub(super) alone: bool,
     pub(super) job: Job,
     pub(super) stop: &'a AtomicBool,
     pub(super) events: Sender<(Job, Outcome)>,
@@ -89,11 +91,11 @@ impl Worker<'_> {
         if !outcome.finished {
             return Ok(None);
         }
-        let lines = JsonLines::<LogLine>::read(&place.log())?;
+        let lines = Log::<LogLine>::read(&place.log())?;
         let highest = lines.iter().filter_map(|line| line.max_score).max();
         let progress = outcome.progress;
         let (actions, episodes, seconds) = (progress.actions, progress.episodes, progress.seconds);
-        let record = Record { actions, episodes, seconds, highest };
+        let record = Record { actions, episodes, seconds, highest, alone: self.alone };
         finish(&place, record).map(Some)
     }
 
@@ -126,7 +128,8 @@ impl Worker<'_> {
                         };
                         self.play(entrant, games, &mut kept, |games, played, watch| {
                             let threads = self.threads;
-                            Contest { network, player, games, played, threads, collect: None }.play(watch)
+                            Contest { network, player, endgames: None, games, played, threads, collect: None }
+                                .play(watch)
                         })?
                     }
                     Entrant::Voting(_) => {
@@ -160,7 +163,10 @@ impl Worker<'_> {
         let checksum = header_checksum(&TensorFile::open(&self.model(entrant))?);
         let (model, search) = (self.training().name.clone(), entrant.search());
         let header = KeptHeader { model, checksum, search, seed: SEED };
-        Ok(KeptGames::open(&self.place().path().join(format!("games-{entrant}.jsonl")), &header)?)
+        // Damaged games are kept aside and played again.
+        let (kept, _) =
+            KeptGames::open(&self.place().path().join(format!("games-{entrant}.jsonl")), &header)?;
+        Ok(kept)
     }
 
     /// Plays what is missing; `false` when it was stopped.
@@ -181,7 +187,9 @@ impl Worker<'_> {
         let outcome = play(Games { rules, seed: SEED, count }, &played, &mut |finished| {
             ended += finished.len() as u64;
             let seconds = before + start.elapsed().as_secs_f64();
-            error = finished.iter().try_for_each(|result| kept.add(result, seconds)).err();
+            if error.is_none() {
+                error = finished.iter().try_for_each(|result| kept.add(result, seconds)).err();
+            }
             self.send(Event::Playing(entrant, ended, count));
             error.is_none() && !self.stop.load(Relaxed)
         });

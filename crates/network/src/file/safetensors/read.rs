@@ -1,12 +1,10 @@
-//! Reading: the file is mapped, and nothing is given out that has not been checked.
+//! Reading: nothing is given out that has not been checked.
 
 use std::{
     collections::BTreeMap,
-    ops::Deref,
     path::{Path, PathBuf},
 };
 
-use memmap2::Mmap;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{
@@ -14,30 +12,12 @@ use super::{
     header::{Dtype, Header, Info},
     hex,
 };
-use crate::file::{FileError, Floats, Problem, bytes};
+use crate::file::{Content, FileError, Floats, Problem};
 
 /// How many bytes are looked at in one go, so that the second look finds them in the cache.
 const CHUNK: usize = 256 * 1024;
 
-/// Where the bytes of a file are.
-enum Content {
-    Mapped(Mmap),
-    /// In the program.
-    Static(&'static [u8]),
-}
-
-impl Deref for Content {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            Content::Mapped(map) => map,
-            Content::Static(bytes) => bytes,
-        }
-    }
-}
-
-/// A mapped file of tensors, with its header checked.
+/// A file of tensors, with its header checked.
 pub struct TensorFile {
     path: PathBuf,
     content: Content,
@@ -54,7 +34,7 @@ impl TensorFile {
     /// # Errors
     /// When the file cannot be read or anything is wrong with it.
     pub fn open(path: &Path) -> Result<Self, FileError> {
-        let open = || Self::parse(path, Content::Mapped(bytes::map(path)?));
+        let open = || Self::parse(path, Content::open(path).map_err(Problem::Read)?);
         open().map_err(|problem| problem.at(path))
     }
 

@@ -1,0 +1,90 @@
+//! What the commands on endgames have in common.
+
+use std::{
+    io::{IsTerminal, Write, stderr},
+    path::Path,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Instant,
+};
+
+use afterstate_endgame::{Precision, Progress, SolveError, Solved, Solver, TableError, Tables};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::super::{eval::bytes, model::thousands};
+use crate::{error::Failure, signals::stop_signal};
+
+/// Solves with a bar on a terminal, into a table if a file is named; the memory that it takes is stated first.
+pub(super) fn solve(
+    solver: Solver<'_>,
+    output: Option<(&Path, Precision)>,
+    name: &str,
+) -> Result<Solved, Failure> {
+    let memory = bytes(solver.planned_bytes(output.is_none()));
+    let _ = writeln!(stderr(), "{name}: at most about {memory} of memory");
+    let (stop, bar) = (stop_signal()?, bar());
+    let mut watch = |progress: Progress| {
+        show(&bar, &progress);
+        !stop.load(Relaxed)
+    };
+    let start = Instant::now();
+    let solved = match output {
+        None => solver.solve(&mut watch),
+        Some((path, precision)) => solver.solve_to(path, precision, "1", &mut watch),
+    };
+    bar.finish_and_clear();
+    solved.map(|solved| Solved { time: start.elapsed(), ..solved }).map_err(failure)
+}
+
+fn bar() -> ProgressBar {
+    let target =
+        if stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(1000), target);
+    let style = ProgressStyle::with_template("{bar:40.cyan} {percent:>3}%  {msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━━─"));
+    bar
+}
+
+fn show(bar: &ProgressBar, progress: &Progress) {
+    let doing = if progress.is_forward { "found" } else { "solved" };
+    let left = progress.left.map(|left| format!(", {} s left", left.as_secs())).unwrap_or_default();
+    bar.set_position((1000.0 * progress.share) as u64);
+    bar.set_message(format!(
+        "sum {}, {} positions {doing}{left}",
+        progress.sum,
+        thousands(progress.positions)
+    ));
+}
+
+/// What went wrong, for the user.
+pub(super) fn failure(error: SolveError) -> Failure {
+    match error {
+        SolveError::Position(_) | SolveError::Large { .. } => {
+            Failure::input(error, "`afterstate endgame solve --help` has examples")
+        }
+        SolveError::File { .. } | SolveError::Kept { .. } => {
+            Failure::other(error, "is there room on the disk, and may you write there?")
+        }
+        SolveError::Stopped => Failure::other(error, "the same command with `-o FILE` goes on where it was"),
+    }
+}
+
+/// A bad table, for the user.
+pub(in crate::commands) fn table_failure(error: TableError) -> Failure {
+    match error {
+        TableError::Io { .. } => Failure::input(error, "is it the right path, and may you read it?"),
+        _ => Failure::input(error, "remove it, and `afterstate endgame build` makes a new one"),
+    }
+}
+
+/// The tables of a directory for a player. Where there are none, it plays without; one that is damaged is refused.
+pub(in crate::commands) fn open_tables(directory: &Path) -> Result<Option<Arc<Tables>>, Failure> {
+    let none = |why: &str| {
+        let _ = writeln!(stderr(), "warning: {} {why}: playing without endgame tables", directory.display());
+        Ok(None)
+    };
+    if !directory.is_dir() {
+        return none("is no directory");
+    }
+    let tables = Tables::open(directory).map_err(table_failure)?;
+    if tables.all().is_empty() { none("holds no table") } else { Ok(Some(Arc::new(tables))) }
+}

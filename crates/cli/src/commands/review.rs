@@ -1,0 +1,211 @@
+//! `afterstate review`.
+
+use std::{
+    fs,
+    io::{Read, Write, stdin},
+    path::{Path, PathBuf},
+};
+
+use afterstate_game::{Move, draw};
+use afterstate_lab::{
+    model::{Loaded, LoadedNet},
+    review::{self, ACCURACY_MOVES, AnyGame, Format, Grade, Judged, Played, Reference, Summary},
+};
+use afterstate_search::Advice;
+use clap::Args;
+use serde_json::{Map, Value, json};
+
+use super::{eval::parse_search, model::thousands, thread_count};
+use crate::error::Failure;
+
+/// The longest game that is read: longer than any that was ever played.
+const MOST_MOVES: usize = 1_000_000;
+
+/// The number of worst moves that are shown.
+const WORST: usize = 10;
+
+/// Judge the moves of a played game
+///
+/// Each move is judged by the chance that it leaves to reach the next large tile in this game, beside the chance that the best
+/// move leaves. The accuracy is what would be left of the chance after ten moves like those of the game, in percent.
+/// docs/review.md tells where the chances come from, docs/api.md how games can be written: a record of this program, boards
+/// with moves, moves with tiles, or a replay of 2048verse.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    afterstate review game.txt\n  \
+    afterstate review game.txt --search 4ply --json\n  \
+    printf 'afterstate game 1 42 4\\nlddr' | afterstate review -")]
+pub(crate) struct Review {
+    /// The file of the game; - for the standard input
+    game: PathBuf,
+    /// The model file, or the directory of a run; without it, the built-in model
+    #[arg(long, value_name = "MODEL")]
+    model: Option<PathBuf>,
+    /// How to look ahead, as for `afterstate eval`
+    #[arg(long, default_value = "3ply")]
+    search: String,
+    /// The number of threads, 0 for all cores
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: usize,
+    /// Print one JSON object instead, with all moves
+    #[arg(long)]
+    json: bool,
+}
+
+/// A move with what is thought of it.
+struct Entry<const N: usize> {
+    played: Played<N>,
+    advice: Advice,
+    judged: Judged,
+}
+
+impl Review {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let text = self.text()?;
+        let (format, game) =
+            review::parse(&text, MOST_MOVES).map_err(|error| Failure::input(&error, error.hint()))?;
+        if self.model.as_deref().map(LoadedNet::open).transpose()?.flatten().is_some() {
+            let hint = "give an n-tuple network, or leave --model out";
+            return Err(Failure::input("a review needs the values of an n-tuple network", hint));
+        }
+        let model = Loaded::open(self.model.as_deref())?;
+        model.check_afterstates("`review`")?;
+        match game {
+            AnyGame::Four(played) => self.review(&model, format, played, out),
+            AnyGame::Three(played) => self.review(&model, format, played, out),
+            AnyGame::Two(played) => self.review(&model, format, played, out),
+        }
+    }
+
+    fn text(&self) -> Result<String, Failure> {
+        let read = || {
+            if self.game == Path::new("-") {
+                let mut text = String::new();
+                return stdin().read_to_string(&mut text).map(|_| text);
+            }
+            fs::read_to_string(&self.game)
+        };
+        read().map_err(|error| {
+            let message = format!("cannot read {}: {error}", self.game.display());
+            Failure::input(message, "give a text file with a game, or - for the standard input")
+        })
+    }
+
+    fn review<const N: usize>(
+        &self,
+        model: &Loaded,
+        format: Format,
+        game: Vec<Played<N>>,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        if model.side() != N {
+            let side = model.side();
+            let message = format!("the game is on {N}×{N}, but the model plays on {side}×{side}");
+            return Err(Failure::input(message, "give a game or a model that fits the other"));
+        }
+        let search = model.search(parse_search(&self.search)?);
+        let mut player = search.player::<N>(model.network.view(), model.rules, thread_count(self.threads));
+        let reference = (N == 4).then(|| Reference::of(&model.network));
+        let (mut summary, mut entries) = (Summary::default(), Vec::new());
+        for played in game {
+            let advice = player.advise(played.state);
+            let judged = review::judge(played.state, played.a, &advice, reference);
+            summary.add(&judged);
+            entries.push(Entry { played, advice, judged });
+        }
+        let report = Report { format, model: &model.name, search: search.to_string(), summary, entries };
+        if self.json { report.json(out) } else { report.text(out) }
+    }
+}
+
+/// All that there is to say of a game.
+struct Report<'a, const N: usize> {
+    format: Format,
+    model: &'a str,
+    search: String,
+    summary: Summary,
+    entries: Vec<Entry<N>>,
+}
+
+impl<const N: usize> Report<'_, N> {
+    fn score(&self) -> u64 {
+        let reward =
+            |entry: &Entry<N>| entry.played.state.slide(entry.played.a).map_or(0, |slide| slide.reward);
+        self.entries.iter().map(|entry| u64::from(reward(entry))).sum()
+    }
+
+    fn json(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        let by_move = |figure: &dyn Fn(Move) -> Value| -> Value {
+            Move::ALL.iter().map(|&a| (a.name().to_owned(), figure(a))).collect::<Map<_, _>>().into()
+        };
+        let entry = |Entry { played, advice, judged }: &Entry<N>| {
+            json!({
+                "board": played.state.to_string(),
+                "played": played.a.name(),
+                "values": by_move(&|a| json!(advice.values[a as usize])),
+                "best": advice.best().map(Move::name),
+                "expected": advice.value(),
+                "loss": judged.loss,
+                "chance": judged.chance,
+                "kept": judged.kept,
+                "grade": judged.grade,
+            })
+        };
+        let grades: Map<_, _> = Grade::ALL
+            .iter()
+            .map(|grade| (grade.name().to_owned(), json!(self.summary.grades[*grade as usize])))
+            .collect();
+        let review = json!({
+            "side": N,
+            "format": self.format.name(),
+            "model": self.model,
+            "search": self.search,
+            "accuracy": self.summary.accuracy.percent(),
+            "accuracy_moves": ACCURACY_MOVES,
+            "score": self.score(),
+            "grades": grades,
+            "worst": self.summary.worst(WORST),
+            "moves": self.entries.iter().map(entry).collect::<Vec<_>>(),
+        });
+        Ok(writeln!(out, "{review}")?)
+    }
+
+    fn text(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        let (moves, score) = (thousands(self.entries.len() as u64), thousands(self.score()));
+        writeln!(out, "{moves} moves, {score} points, judged by {} at {}", self.model, self.search)?;
+        match self.summary.accuracy.percent() {
+            Some(accuracy) => writeln!(
+                out,
+                "accuracy {accuracy:.1}%: what {ACCURACY_MOVES} moves like these leave of the chance of the next large tile"
+            )?,
+            None => writeln!(out, "accuracy is known for games on 4×4")?,
+        }
+        for grade in Grade::ALL {
+            writeln!(out, "{:<11} {:>7}", grade.name(), thousands(self.summary.grades[grade as usize]))?;
+        }
+        for number in self.summary.worst(WORST) {
+            self.write_move(number, out)?;
+        }
+        Ok(())
+    }
+
+    fn write_move(&self, number: usize, out: &mut dyn Write) -> Result<(), Failure> {
+        let Entry { played, advice, judged } = &self.entries[number];
+        let (Some(best), a) = (advice.best(), played.a) else { return Ok(()) };
+        writeln!(out, "\nmove {}, {}: {a} instead of {best}", number + 1, judged.grade.name())?;
+        writeln!(out, "{}", draw(&played.state.board(), false))?;
+        let percent = |chance: Option<f64>| format!("{:.1}%", 100.0 * chance.unwrap_or_default());
+        match &judged.chance {
+            Some(chance) => {
+                let [with, without] = [a, best].map(|a| percent(chance.moves[a as usize]));
+                writeln!(
+                    out,
+                    "chance of a {} in this game: {with} with {a}, {without} with {best}",
+                    chance.tile
+                )?;
+            }
+            None => writeln!(out, "{best} is worth {:.0} points more", judged.loss)?,
+        }
+        Ok(())
+    }
+}

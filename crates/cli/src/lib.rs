@@ -1,0 +1,43 @@
+//! The `afterstate` command, as a library: whoever provides a device that the command itself does not know, such as a
+//! GPU, calls [`main`] after that.
+
+mod commands;
+mod error;
+mod signals;
+
+use std::{io, panic, process::ExitCode};
+
+use afterstate_network::Level;
+use clap::Parser;
+
+use commands::Command;
+use error::Failure;
+
+/// Learning and playing 2048
+///
+/// Without a command, it serves the page: the same as `afterstate serve`.
+#[derive(Parser)]
+#[command(name = "afterstate", version, about, disable_help_subcommand = true)]
+#[command(after_help = "Run `afterstate COMMAND --help` for examples of a command.\n\
+    Boards are written as exponents: 0 is empty, 1 is a 2, 2 is a 4, … b is a 2048, h is a 131072.\n\
+    AFTERSTATE_ISA=portable, avx2 or avx512 in the environment asks for an instruction set; results are the same.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// Parses the arguments of this process, carries out the command, and says how it ended.
+pub fn main() -> ExitCode {
+    let result = panic::catch_unwind(run).unwrap_or_else(|_| {
+        Err(Failure::other("a mistake in afterstate itself", "please report it with the lines above"))
+    });
+    error::exit_code(result)
+}
+
+fn run() -> Result<(), Failure> {
+    let cli = Cli::try_parse()?;
+    Level::asked_for().map_err(|error| Failure::input(error, "leave it out, and the best one is used"))?;
+    signals::guard_mapped_files();
+    let mut out = io::stdout().lock();
+    cli.command.unwrap_or_else(commands::default_command).run(&mut out)
+}

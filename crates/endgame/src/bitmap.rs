@@ -1,0 +1,196 @@
+//! A sparse bitmap with ranks: of the words of a layer's bitmap only those with a bit are kept.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The words of a block.
+const WORDS: usize = 64;
+/// The bits of a block.
+pub(crate) const BLOCK_BITS: u64 = 64 * WORDS as u64;
+
+/// Sixty-four words of the bitmap.
+#[derive(Clone, Copy, Default)]
+struct Block {
+    /// The words that are not 0.
+    words: u64,
+    /// The index of the first of them.
+    first_word: u32,
+    /// The number of bits before the block.
+    rank: u32,
+}
+
+/// A set of indices that knows the rank of each.
+#[derive(Default)]
+pub(crate) struct Bitmap {
+    blocks: Vec<Block>,
+    words: Vec<u64>,
+    /// The number of bits before each word, from the start of its block.
+    ranks: Vec<u16>,
+    /// The number of bits.
+    pub(crate) len: usize,
+}
+
+impl Bitmap {
+    /// The bits of words; they are cleared.
+    pub(crate) fn take(plain: &mut [AtomicU64]) -> Self {
+        let mut bitmap =
+            Bitmap { blocks: Vec::with_capacity(plain.len().div_ceil(WORDS)), ..Bitmap::default() };
+        for block in plain.chunks_mut(WORDS) {
+            bitmap.push(block.iter_mut().map(|word| std::mem::take(word.get_mut())));
+        }
+        bitmap
+    }
+
+    /// Adds a block.
+    fn push(&mut self, words: impl Iterator<Item = u64>) {
+        let mut block = Block { words: 0, first_word: self.words.len() as u32, rank: self.len as u32 };
+        for (i, word) in words.enumerate().filter(|&(_, word)| word != 0) {
+            block.words |= 1 << i;
+            self.ranks.push((self.len - block.rank as usize) as u16);
+            self.words.push(word);
+            self.len += word.count_ones() as usize;
+        }
+        self.blocks.push(block);
+    }
+
+    /// The number of blocks.
+    pub(crate) fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The number of bits before a block.
+    pub(crate) fn rank_of_block(&self, block: usize) -> usize {
+        self.blocks.get(block).map_or(self.len, |block| block.rank as usize)
+    }
+
+    /// The rank of a bit that is set.
+    #[inline(always)]
+    pub(crate) fn rank(&self, index: u64) -> usize {
+        let block = &self.blocks[(index / BLOCK_BITS) as usize];
+        let before = block.words & ((1 << (index / 64 % 64)) - 1);
+        let word = block.first_word as usize + before.count_ones() as usize;
+        let bits = self.words[word] & ((1 << (index % 64)) - 1);
+        block.rank as usize + usize::from(self.ranks[word]) + bits.count_ones() as usize
+    }
+
+    /// The rank of a bit, if it is set.
+    #[inline(always)]
+    pub(crate) fn find(&self, index: u64) -> Option<usize> {
+        let block = self.blocks.get((index / BLOCK_BITS) as usize)?;
+        if block.words >> (index / 64 % 64) & 1 == 0 {
+            return None;
+        }
+        let before = block.words & ((1 << (index / 64 % 64)) - 1);
+        let word = block.first_word as usize + before.count_ones() as usize;
+        (self.words[word] >> (index % 64) & 1 == 1).then(|| self.rank(index))
+    }
+
+    /// The bits of a range of blocks, in order.
+    pub(crate) fn bits(&self, blocks: std::ops::Range<usize>) -> Bits<'_> {
+        Bits { bitmap: self, blocks, flags: 0, next_word: 0, block_index: 0, word: 0, word_index: 0 }
+    }
+
+    /// The bytes of memory that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        16 * self.blocks.len() + 10 * self.words.len()
+    }
+
+    /// The bitmap as bytes: the flags of all blocks, then the words.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let flags = self.blocks.iter().flat_map(|block| block.words.to_le_bytes());
+        flags.chain(self.words.iter().flat_map(|word| word.to_le_bytes())).collect()
+    }
+
+    /// The bitmap with so many blocks from its bytes; `None` when they are not those of one.
+    pub(crate) fn from_bytes(bytes: &[u8], blocks: usize) -> Option<Self> {
+        let mut numbers =
+            bytes.chunks_exact(8).map(|b| u64::from_le_bytes(b.try_into().expect("eight bytes")));
+        let flags: Vec<_> = numbers.by_ref().take(blocks).collect();
+        let words: u64 = flags.iter().map(|flags| u64::from(flags.count_ones())).sum();
+        if bytes.len() as u64 != 8 * (blocks as u64 + words) || flags.len() != blocks {
+            return None;
+        }
+        let mut bitmap = Bitmap { blocks: Vec::with_capacity(blocks), ..Bitmap::default() };
+        for flags in flags {
+            let mut word = |i| if flags >> i & 1 == 1 { numbers.next().unwrap_or_default() } else { 0 };
+            let words: [u64; WORDS] = std::array::from_fn(&mut word);
+            bitmap.push(words.into_iter());
+        }
+        // A word without a bit would not be there.
+        (bitmap.words.len() as u64 == words).then_some(bitmap)
+    }
+}
+
+/// The bits of a bitmap. It is not an iterator with closures around it, since those would not be compiled for the instruction set of a
+/// hot loop.
+pub(crate) struct Bits<'a> {
+    bitmap: &'a Bitmap,
+    blocks: std::ops::Range<usize>,
+    /// The words of the block that are to come.
+    flags: u64,
+    next_word: usize,
+    block_index: u64,
+    /// The bits of the word that are to come.
+    word: u64,
+    word_index: u64,
+}
+
+impl Bits<'_> {
+    /// The next bit.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Option<u64> {
+        while self.word == 0 {
+            while self.flags == 0 {
+                let index = self.blocks.next()?;
+                let block = self.bitmap.blocks[index];
+                (self.flags, self.next_word) = (block.words, block.first_word as usize);
+                self.block_index = index as u64 * BLOCK_BITS;
+            }
+            self.word_index = self.block_index + 64 * u64::from(self.flags.trailing_zeros());
+            self.word = self.bitmap.words[self.next_word];
+            self.flags &= self.flags - 1;
+            self.next_word += 1;
+        }
+        let bit = self.word_index + u64::from(self.word.trailing_zeros());
+        self.word &= self.word - 1;
+        Some(bit)
+    }
+}
+
+/// Sets a bit that threads may set at the same time.
+#[inline(always)]
+pub(crate) fn set(plain: &[AtomicU64], index: u64) {
+    let (word, bit) = (&plain[(index / 64) as usize], 1 << (index % 64));
+    // Most bits are set many times.
+    if word.load(Relaxed) & bit == 0 {
+        word.fetch_or(bit, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_those_of_a_list() {
+        let indices: Vec<u64> =
+            (0..40_000).filter(|i| i * i % 1009 < 40 || (8192..8300).contains(i)).collect();
+        let mut plain: Vec<_> = (0..700).map(|_| AtomicU64::new(0)).collect();
+        indices.iter().for_each(|&i| set(&plain, i));
+        let bitmap = Bitmap::take(&mut plain);
+        assert!(plain.iter_mut().all(|word| *word.get_mut() == 0));
+        assert_eq!(bitmap.len, indices.len());
+        let again = Bitmap::from_bytes(&bitmap.to_bytes(), bitmap.blocks()).expect("its own bytes");
+        for bitmap in [&bitmap, &again] {
+            let mut bits = bitmap.bits(0..bitmap.blocks());
+            assert_eq!(std::iter::from_fn(|| bits.next()).collect::<Vec<_>>(), indices);
+            for (rank, &i) in indices.iter().enumerate() {
+                assert_eq!((bitmap.rank(i), bitmap.find(i)), (rank, Some(rank)));
+            }
+            let others = (0..44_800).filter(|i| !indices.contains(i));
+            assert!(others.into_iter().all(|i| bitmap.find(i).is_none()));
+        }
+        let bytes = bitmap.to_bytes();
+        assert!(Bitmap::from_bytes(&bytes[8..], bitmap.blocks()).is_none());
+        assert!(Bitmap::from_bytes(&bytes, bitmap.blocks() + 1).is_none());
+    }
+}

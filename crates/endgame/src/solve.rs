@@ -1,0 +1,354 @@
+//! Chances by layers of the sum of the free tiles: forward to find the positions, then back with their chances.
+//!
+//! A move adds nothing and a spawn adds 2 or 4, so a layer leads to the next two alone, and only three are in memory.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicU64,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    Endgame, Position, PositionError, Precision,
+    bitmap::{Bitmap, set},
+    board::half_sum,
+    file::{Header, Writer},
+    layer::Layer,
+    output::Output,
+    pass::{GoalValue, Live, Walk},
+    space::Space,
+    store::Store,
+};
+
+/// Every layout whose tiles come to this, in units of 2, is a position to start from: what comes up later is reached from them.
+const SEED_SUM: usize = 4;
+
+/// Why an endgame was not solved.
+#[derive(Debug, thiserror::Error)]
+pub enum SolveError {
+    /// A position to start from that is none of the endgame.
+    #[error(transparent)]
+    Position(#[from] PositionError),
+    /// The halves of the board have too many layouts to be numbered.
+    #[error("{endgame} is too large: half of its free cells have {layouts} layouts")]
+    Large {
+        /// The endgame.
+        endgame: Endgame,
+        /// The number of layouts.
+        layouts: u64,
+    },
+    /// A file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// A layer cannot be kept or read again.
+    #[error("a layer cannot be kept: {source}")]
+    Kept {
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// It was stopped.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// How far a solver is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Whether positions are found, before their chances are computed.
+    pub is_forward: bool,
+    /// The sum of the free tiles in the layer that is done.
+    pub sum: u32,
+    /// The number of positions found so far, or of those whose chances are known.
+    pub positions: u64,
+    /// The share of the work that is done, from 0 to 1, by estimate.
+    pub share: f64,
+    /// How long the rest takes, by estimate.
+    pub left: Option<Duration>,
+}
+
+/// A solved endgame.
+#[derive(Clone, Debug)]
+pub struct Solved {
+    /// The number of positions.
+    pub positions: u64,
+    /// The number of positions of each layer, by half the sum of the free tiles.
+    pub layers: Vec<u64>,
+    /// The chances of the positions that were asked for.
+    pub chances: Vec<f64>,
+    /// The most bytes that layers and tables took at a time.
+    pub peak_bytes: u64,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Solves an endgame.
+pub struct Solver<'a> {
+    endgame: Endgame,
+    space: Space,
+    from: Vec<u64>,
+    threads: usize,
+    goal: Option<GoalValue<'a>>,
+    start: Instant,
+    peak: usize,
+}
+
+/// Half the board may have so many layouts.
+const MAX_LAYOUTS: u64 = 1 << 23;
+
+impl<'a> Solver<'a> {
+    /// A solver with one thread for which reaching the target is worth 1.
+    ///
+    /// # Errors
+    /// When the endgame is too large.
+    pub fn new(endgame: &Endgame) -> Result<Self, SolveError> {
+        let start = Instant::now();
+        let layouts = Space::largest_half(endgame);
+        if layouts > MAX_LAYOUTS {
+            return Err(SolveError::Large { endgame: endgame.clone(), layouts });
+        }
+        let space = Space::new(endgame);
+        let peak = space.bytes();
+        Ok(Solver { endgame: endgame.clone(), space, from: Vec::new(), threads: 1, goal: None, start, peak })
+    }
+
+    /// The same with positions whose chances are wanted; they are solved wherever they are reached from.
+    ///
+    /// # Errors
+    /// When one is no position of the endgame.
+    pub fn from(mut self, positions: &[Position]) -> Result<Self, SolveError> {
+        for position in positions {
+            let word = self.space.orient(position.0);
+            self.space.check(word)?;
+            self.from.push(word);
+        }
+        Ok(self)
+    }
+
+    /// The same with so many threads; the chances are the same for all numbers.
+    pub fn threads(self, threads: usize) -> Self {
+        Solver { threads: threads.max(1), ..self }
+    }
+
+    /// The same with a value for each board on which the target has been made, from 0 to 1.
+    pub fn goal(self, value: &'a (dyn Fn(Position) -> f32 + Sync)) -> Self {
+        Solver { goal: Some(value), ..self }
+    }
+
+    /// The most bytes that it will take, by estimate: the tables of the halves, three bitmaps of the largest layer, and the positions
+    /// of three layers where one in twelve layouts comes up. Without a file, the positions of all layers are kept in memory.
+    pub fn planned_bytes(&self, in_memory: bool) -> u64 {
+        let bits = |sum| Layer::new(&self.space, sum).bits;
+        let (largest, all) = (self.largest_layer(), self.layers().map(bits).sum::<u64>());
+        let kept = if in_memory { all / 64 } else { 0 };
+        self.space.bytes() as u64 + 3 * largest / 8 + 3 * (largest / 12) * 6 + kept
+    }
+
+    /// Solves; `watch` sees every layer, and stops the solver by returning `false`.
+    ///
+    /// # Errors
+    /// When it is stopped.
+    pub fn solve(self, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Solved, SolveError> {
+        self.run(Store::in_memory(), None, watch)
+    }
+
+    /// Solves, and writes a table. What is done is kept beside it until it is complete: the same call goes on from there.
+    /// `goal` says what a reached target counts, in words.
+    ///
+    /// # Errors
+    /// When it is stopped, or files cannot be read or written.
+    pub fn solve_to(
+        self,
+        path: &Path,
+        precision: Precision,
+        goal: &str,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<Solved, SolveError> {
+        let header = Header::new(&self.endgame, precision, goal);
+        let in_file = |source| SolveError::File { path: path.to_owned(), source };
+        let mut key = header.to_bytes();
+        self.from.iter().for_each(|word| key.extend(word.to_le_bytes()));
+        let layers = Writer::part(path, "layers");
+        let store = Store::open(&layers, &key).map_err(in_file)?;
+        let output = Output::open(path, &header, key, store.is_complete()).map_err(in_file)?;
+        let solved = self.run(store, Some(output), watch)?;
+        for side in ["layers", "live"] {
+            // What is left behind does no harm.
+            let _ = std::fs::remove_file(Writer::part(path, side));
+        }
+        Ok(solved)
+    }
+
+    fn run(
+        mut self,
+        mut store: Store,
+        output: Option<Output>,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<Solved, SolveError> {
+        self.forward(&mut store, watch)?;
+        let chances = self.backward(&mut store, output, watch)?;
+        let layers = store.counts();
+        let (positions, peak_bytes) = (layers.iter().sum(), self.peak as u64);
+        Ok(Solved { positions, layers, chances, peak_bytes, time: self.start.elapsed() })
+    }
+
+    /// Finds the positions of all layers.
+    fn forward(
+        &mut self,
+        store: &mut Store,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<(), SolveError> {
+        if store.is_complete() {
+            return Ok(());
+        }
+        let words = self.largest_layer().div_ceil(64) as usize;
+        let mut plain: [Vec<AtomicU64>; 3] =
+            std::array::from_fn(|_| (0..words).map(|_| AtomicU64::new(0)).collect());
+        let total: f64 = self.layers().map(|sum| Layer::new(&self.space, sum).bits as f64).sum();
+        let (mut done, mut found, mut empty) = (0.0, 0, 0);
+        let seeds = self.seeds();
+        let last_seed = seeds.iter().map(|&word| half_sum(word)).max().unwrap_or_default();
+        // What the last layers of a store lead to is found again.
+        let first = store.layers().saturating_sub(2);
+        for sum in first..=self.space.largest {
+            let layers = [0, 1, 2].map(|i| Layer::new(&self.space, sum + i));
+            let [current, two, four] = &mut plain;
+            let bitmap = if sum < store.layers() {
+                current.iter_mut().for_each(|word| *word.get_mut() = 0);
+                store.get(&layers[0]).map_err(file_error)?
+            } else {
+                seeds
+                    .iter()
+                    .filter(|&&seed| half_sum(seed) == sum)
+                    .for_each(|&seed| set(current, self.index(&layers[0], seed)));
+                let words = layers[0].bits.div_ceil(64) as usize;
+                let bitmap = Bitmap::take(&mut current[..words]);
+                store.push(&bitmap).map_err(file_error)?;
+                bitmap
+            };
+            let walk = Walk {
+                space: &self.space,
+                layer: &layers[0],
+                next: [&layers[1], &layers[2]],
+                bitmap: &bitmap,
+                threads: self.threads,
+            };
+            walk.forward([two, four]);
+            plain.rotate_left(1);
+            self.note_memory(store.bytes() + 3 * 8 * words + bitmap.bytes());
+            found += bitmap.len as u64;
+            done += layers[0].bits as f64;
+            empty = if bitmap.len == 0 { empty + 1 } else { 0 };
+            let share = FORWARD_SHARE * done / total;
+            if !watch(self.progress(true, sum, found, share)) {
+                return Err(SolveError::Stopped);
+            }
+            if empty == 2 && sum >= last_seed {
+                break;
+            }
+        }
+        store.finish().map_err(file_error)
+    }
+
+    /// Computes the chances of all layers, the largest sum first, and gives those that were asked for.
+    fn backward(
+        &mut self,
+        store: &mut Store,
+        mut output: Option<Output>,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<Vec<f64>, SolveError> {
+        let mut chances = vec![0.0; self.from.len()];
+        let mut after = [Live::default(), Live::default()];
+        let mut first = store.layers();
+        if let Some(kept) = output.as_mut().and_then(|output| output.resumed.take()) {
+            first = kept.sum;
+            chances = kept.asked;
+            let layers = [0, 1].map(|i| Layer::new(&self.space, first + i));
+            for ((live, layer), kept) in after.iter_mut().zip(&layers).zip(kept.chances) {
+                if layer.sum < store.layers() {
+                    *live = Live { bitmap: store.get(layer).map_err(file_error)?, chances: kept };
+                }
+            }
+        }
+        let counts = store.counts();
+        let total: u64 = counts.iter().sum();
+        let mut done = counts[first.min(counts.len())..].iter().sum();
+        for sum in (0..first).rev() {
+            let layers = [0, 1, 2].map(|i| Layer::new(&self.space, sum + i));
+            let bitmap = store.get(&layers[0]).map_err(file_error)?;
+            let walk = Walk {
+                space: &self.space,
+                layer: &layers[0],
+                next: [&layers[1], &layers[2]],
+                bitmap: &bitmap,
+                threads: self.threads,
+            };
+            let live = walk.backward([&after[0], &after[1]], self.goal);
+            for (chance, &word) in
+                chances.iter_mut().zip(&self.from).filter(|(_, word)| half_sum(**word) == sum)
+            {
+                *chance = bitmap.find(self.index(&layers[0], word)).map_or(0.0, |rank| live[rank].into());
+            }
+            done += bitmap.len as u64;
+            let [first, second] = after;
+            let used: usize = [&first, &second].iter().map(|live| live.bytes()).sum();
+            let current = Live { bitmap, chances: live };
+            self.note_memory(store.bytes() + used + current.bytes());
+            after = [current, first];
+            if let Some(output) = &mut output {
+                output.push(sum, &after, &chances).map_err(file_error)?;
+            }
+            let share = FORWARD_SHARE + (1.0 - FORWARD_SHARE) * done as f64 / total.max(1) as f64;
+            if !watch(self.progress(false, sum, done, share)) {
+                output.map_or(Ok(()), |output| output.keep(sum, &after, &chances)).map_err(file_error)?;
+                return Err(SolveError::Stopped);
+            }
+        }
+        output.map_or(Ok(()), Output::finish).map_err(file_error)?;
+        Ok(chances)
+    }
+
+    /// The index of a position in its layer.
+    fn index(&self, layer: &Layer, word: u64) -> u64 {
+        let (shape, first_sum, ranks) = self.space.locate(word).expect("positions are checked");
+        layer.index(shape, first_sum, ranks)
+    }
+
+    /// All positions to start from.
+    fn seeds(&self) -> Vec<u64> {
+        let mut seeds: Vec<u64> = (0..=SEED_SUM).flat_map(|sum| self.space.layouts(sum)).collect();
+        seeds.extend(&self.from);
+        seeds
+    }
+
+    fn layers(&self) -> std::ops::RangeInclusive<usize> {
+        0..=self.space.largest
+    }
+
+    /// The number of layouts of the largest layer.
+    fn largest_layer(&self) -> u64 {
+        self.layers().map(|sum| Layer::new(&self.space, sum).bits).max().unwrap_or_default()
+    }
+
+    fn note_memory(&mut self, bytes: usize) {
+        self.peak = self.peak.max(self.space.bytes() + bytes);
+    }
+
+    fn progress(&self, is_forward: bool, sum: usize, positions: u64, share: f64) -> Progress {
+        let left = self.start.elapsed().as_secs_f64() * (1.0 - share) / share.max(1e-9);
+        let left = Duration::try_from_secs_f64(left).ok().filter(|_| share > 0.01);
+        Progress { is_forward, sum: 2 * sum as u32, positions, share, left }
+    }
+}
+
+/// The share of the time that the way forward takes.
+const FORWARD_SHARE: f64 = 0.4;
+
+fn file_error(source: io::Error) -> SolveError {
+    SolveError::Kept { source }
+}

@@ -1,0 +1,292 @@
+//! The tables that a player asks: boards as they are, in any orientation, with the tiles that are walls in them.
+
+use std::{
+    fmt, fs, io,
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
+
+use afterstate_game::{Move, State, Symmetry};
+
+use crate::{Position, Table, TableError, Window};
+
+/// The extension of table files.
+pub const EXTENSION: &str = "endgame";
+
+/// Neighbouring walls that need not stand beside each other while they are displaced.
+const BREAKS: u32 = 2;
+
+/// All tables of a directory.
+pub struct Tables {
+    tables: Vec<Table>,
+    /// For each target, the larger ones first: its exponent, and the shape of every mask of cells.
+    targets: Vec<(u8, Vec<Shape>)>,
+}
+
+/// Which shape of which table a mask is, seen through which symmetry.
+#[derive(Clone, Copy, Default)]
+struct Shape {
+    /// The number of the table and 1, or 0 for none.
+    table: u16,
+    symmetry: u8,
+    /// Whether the walls stand where they belong.
+    is_home: bool,
+}
+
+/// An endgame that a game is in, or gets into by making the target.
+pub struct Region<'a> {
+    table: &'a Table,
+    number: u16,
+    target: u8,
+    shapes: &'a [Shape],
+    /// The walls: bit `e` for the tile of exponent `e`.
+    walls: u32,
+    /// The sum of the free tiles at the root.
+    sum: u32,
+    window: Window,
+}
+
+/// A table that knows a board.
+pub struct Match<'a> {
+    /// The table.
+    pub table: &'a Table,
+    /// The chance of the afterstate of each move, by number; `None` where the move is illegal or leaves the endgame.
+    pub chances: [Option<f32>; 4],
+}
+
+impl Match<'_> {
+    /// The chance of the best move.
+    pub fn best(&self) -> Option<f32> {
+        self.chances.into_iter().flatten().reduce(f32::max)
+    }
+}
+
+impl Tables {
+    /// Opens all tables of a directory.
+    ///
+    /// # Errors
+    /// When the directory cannot be read, or a table is damaged.
+    pub fn open(directory: &Path) -> Result<Self, TableError> {
+        let io = |source: io::Error| TableError::Io { path: directory.to_owned(), source };
+        let entries = fs::read_dir(directory).map_err(io)?;
+        let paths =
+            entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>().map_err(io)?;
+        let mut paths: Vec<_> =
+            paths.into_iter().filter(|path| path.extension().is_some_and(|e| e == EXTENSION)).collect();
+        paths.sort();
+        Ok(Tables::new(paths.iter().map(|path| Table::open(path)).collect::<Result<_, _>>()?))
+    }
+
+    /// The given tables. Where several know a shape and a target, the one with more shapes is asked.
+    pub fn new(mut tables: Vec<Table>) -> Self {
+        tables.sort_by_key(|table| table.endgame().shapes().len());
+        let mut exponents: Vec<u8> = tables.iter().map(|table| table.endgame().target()).collect();
+        exponents.sort_unstable_by(|a, b| b.cmp(a));
+        exponents.dedup();
+        let mut targets: Vec<_> =
+            exponents.iter().map(|&target| (target, vec![Shape::default(); 1 << 16])).collect();
+        for (number, table) in tables.iter().enumerate() {
+            let Some((_, shapes)) =
+                targets.iter_mut().find(|(target, _)| *target == table.endgame().target())
+            else {
+                continue;
+            };
+            for (i, walls) in table.endgame().shapes().iter().enumerate().rev() {
+                for (symmetry, cells) in SYMMETRIES.iter().enumerate() {
+                    let image = (0..16).fold(0, |mask, cell| mask | (walls.0 >> cell & 1) << cells[cell]);
+                    let shape = &mut shapes[usize::from(image)];
+                    // A shape may be an image of another one: home comes last and stays.
+                    if shape.table != number as u16 + 1 || i == 0 || !shape.is_home {
+                        *shape =
+                            Shape { table: number as u16 + 1, symmetry: symmetry as u8, is_home: i == 0 };
+                    }
+                }
+            }
+        }
+        Tables { tables, targets }
+    }
+
+    /// The tables.
+    pub fn all(&self) -> &[Table] {
+        &self.tables
+    }
+
+    /// The endgames that a board is in, those with the larger target first, and those that it gets into by making the target: with the
+    /// layers of all boards that are so many spawns away at most.
+    ///
+    /// # Errors
+    /// When a layer is damaged.
+    pub fn regions(&self, board: &[u8; 16], spawns: usize) -> Result<Vec<Region<'_>>, TableError> {
+        let mut regions = Vec::new();
+        for (target, shapes) in &self.targets {
+            let Some(walls) = walls(board, *target) else { continue };
+            let free: u32 = board.iter().filter(|&&e| e != 0 && e < *target).map(|&e| 1 << e).sum();
+            self.add_region(&mut regions, (*target, shapes), walls, free, spawns)?;
+            let made = 1 << target;
+            if walls & made == 0 && free >= made {
+                self.add_region(&mut regions, (*target, shapes), walls | made, free - made, spawns)?;
+            }
+        }
+        Ok(regions)
+    }
+
+    fn add_region<'a>(
+        &'a self,
+        regions: &mut Vec<Region<'a>>,
+        (target, shapes): (u8, &'a [Shape]),
+        walls: u32,
+        free: u32,
+        spawns: usize,
+    ) -> Result<(), TableError> {
+        for (number, table) in (1..).zip(&self.tables) {
+            let endgame = table.endgame();
+            if endgame.target() == target && endgame.walls() == walls.count_ones() {
+                let window = table.window(free, 2 * spawns + 1)?;
+                regions.push(Region { table, number, target, shapes, walls, sum: free, window });
+            }
+        }
+        Ok(())
+    }
+
+    /// What the tables know of the moves of a state: for each that knows one, in the order in which a search asks them.
+    ///
+    /// # Errors
+    /// When a layer is damaged.
+    pub fn probe(&self, state: State<4>) -> Result<Vec<Match<'_>>, TableError> {
+        let regions = self.regions(&state.board().bytes(), 0)?;
+        let afterstates = Move::ALL.map(|a| state.slide(a).map(|slide| slide.afterstate.board().bytes()));
+        let matches = regions.iter().map(|region| {
+            let chances = afterstates.map(|board| board.and_then(|board| region.chance(&board)));
+            Match { table: region.table, chances }
+        });
+        Ok(matches.filter(|found| found.best().is_some()).collect())
+    }
+}
+
+impl fmt::Debug for Tables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.tables.iter().map(Table::path)).finish()
+    }
+}
+
+impl<'a> Region<'a> {
+    /// The table.
+    pub fn table(&self) -> &'a Table {
+        self.table
+    }
+
+    /// The walls: bit `e` for the tile of exponent `e`.
+    pub fn walls(&self) -> u32 {
+        self.walls
+    }
+
+    /// The sum of the free tiles of the board that the region was asked for.
+    pub fn sum(&self) -> u32 {
+        self.sum
+    }
+
+    /// The chance of an afterstate; `None` unless its walls are those of the region, in a shape of the table, and in order: each
+    /// beside the next larger one, but for some while they are displaced.
+    #[inline]
+    pub fn chance(&self, board: &[u8; 16]) -> Option<f32> {
+        let mask = at_least(board, self.target);
+        let shape = self.shapes[usize::from(mask)];
+        if shape.table != self.number {
+            return None;
+        }
+        let allowed = if shape.is_home { 0 } else { BREAKS };
+        if breaks(board, mask, self.walls)? > allowed {
+            return None;
+        }
+        let position = Position::of(board, mask).through(&SYMMETRIES[usize::from(shape.symmetry)]);
+        self.window.chance(self.table, position)
+    }
+}
+
+/// The tiles from a target on, each a bit; `None` when one is there twice, since then they are no walls.
+fn walls(board: &[u8; 16], target: u8) -> Option<u32> {
+    let mut walls = 0;
+    for &exponent in board.iter().filter(|&&exponent| exponent >= target) {
+        if walls >> exponent & 1 == 1 {
+            return None;
+        }
+        walls |= 1 << exponent;
+    }
+    Some(walls)
+}
+
+/// The cells with tiles from an exponent on.
+#[inline]
+fn at_least(board: &[u8; 16], exponent: u8) -> u16 {
+    // Exponents are below 128: adding makes the highest bit of each byte.
+    let half = |bytes: &[u8]| {
+        let bytes = u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+        let high = (bytes + 0x0101_0101_0101_0101 * u64::from(128 - exponent)) & 0x8080_8080_8080_8080;
+        ((high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u16
+    };
+    half(&board[..8]) | half(&board[8..]) << 8
+}
+
+/// How many walls do not stand beside the next larger one; `None` when they are not these.
+#[inline]
+fn breaks(board: &[u8; 16], mask: u16, walls: u32) -> Option<u32> {
+    let mut cells = [0u8; 32];
+    let (mut rest, mut found) = (mask, 0);
+    while rest != 0 {
+        let cell = rest.trailing_zeros() as usize;
+        cells[usize::from(board[cell]) & 31] = cell as u8;
+        found |= 1u32 << (board[cell] & 31);
+        rest &= rest - 1;
+    }
+    if found != walls {
+        return None;
+    }
+    let (mut breaks, mut last) = (0, None);
+    let mut rest = walls;
+    while rest != 0 {
+        let exponent = rest.ilog2();
+        let cell = cells[exponent as usize];
+        if let Some(last) = last {
+            breaks += u32::from(!are_neighbours(last, cell));
+        }
+        last = Some(cell);
+        rest &= !(1 << exponent);
+    }
+    Some(breaks)
+}
+
+#[inline]
+fn are_neighbours(a: u8, b: u8) -> bool {
+    a / 4 == b / 4 && a.abs_diff(b) == 1 || a.abs_diff(b) == 4
+}
+
+/// Where each symmetry takes each cell.
+static SYMMETRIES: LazyLock<[[usize; 16]; 8]> =
+    LazyLock::new(|| Symmetry::ALL.map(|symmetry| std::array::from_fn(|cell| symmetry.cell::<4>(cell))));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_are_those_of_large_tiles() {
+        let board = [9, 8, 0, 17, 1, 9, 10, 0, 0, 0, 0, 0, 0, 0, 8, 9];
+        assert_eq!(at_least(&board, 9), 0b1000_0000_0110_1001);
+        assert_eq!(walls(&board, 9), None);
+        assert_eq!(walls(&board, 10), Some(1 << 17 | 1 << 10));
+    }
+
+    #[test]
+    fn walls_in_order_have_no_breaks() {
+        let count = |tiles: [u8; 6]| {
+            let mut board = [0; 16];
+            board[..6].copy_from_slice(&tiles);
+            breaks(&board, 0x3f, 0b11_1111_0000_0000)
+        };
+        // FFFF/FF..: down from the right of the first row.
+        assert_eq!(count([10, 11, 12, 13, 9, 8]), Some(0));
+        assert_eq!(count([11, 10, 12, 13, 9, 8]), Some(2));
+        assert_eq!(count([10, 11, 12, 13, 9, 7]), None);
+        assert_eq!(count([10, 11, 12, 13, 9, 9]), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! What a run writes as it goes: `log.jsonl` and `eval.jsonl`, a JSON object on each line.
+//!
+//! Everything that grows line by line is a [`Log`]; everything else is written whole, by
+//! [`write_atomically`](afterstate_network::file::atomic::write_atomically).
+
+mod file;
+mod seal;
+
+use serde::{Deserialize, Serialize};
+
+use crate::stats::{EvalReport, TileRates};
+
+pub(crate) use file::is_at;
+pub use file::{Header, Log, LogError, Repaired, read_lines};
+
+/// A line of a log of some kind.
+pub trait Line: Serialize + serde::de::DeserializeOwned {
+    /// What the header of such a log calls its lines.
+    const KIND: &'static str;
+
+    /// Whether this is the header of such a log from before there were checksums.
+    fn is_old_header(_: &serde_json::Map<String, serde_json::Value>) -> bool {
+        false
+    }
+}
+
+impl Line for LogLine {
+    const KIND: &'static str = "training";
+}
+
+impl Line for EvalLine {
+    const KIND: &'static str = "evaluations";
+}
+
+/// A report of training. Rates and scores are of the time since the line before; games are episodes that were
+/// played from the beginning.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LogLine {
+    /// The moves made so far.
+    pub actions: u64,
+    /// The episodes finished so far, wherever they began.
+    pub episodes: u64,
+    /// The seconds of training so far, evaluations and interruptions left out.
+    pub seconds: f64,
+    /// The share of the budget that is used, from 0 to 1.
+    pub budget_share: f64,
+    /// Moves in each second, over all threads.
+    pub moves_per_second: f64,
+    /// The mean score of the games; none when no game ended.
+    pub mean_score: Option<f64>,
+    /// The highest score of the games; none when no game ended.
+    pub max_score: Option<u64>,
+    /// The share of the games that reached at least each tile.
+    pub tiles: TileRates,
+    /// The learning rate in force.
+    #[serde(flatten)]
+    pub rate: Rate,
+}
+
+/// The learning rate in force, its schedule applied.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rate {
+    /// The rate of a fixed step size.
+    Alpha(f64),
+    /// The factor on the rates of temporal coherence.
+    Beta(f64),
+    /// The meta-learning rate of Autostep.
+    Mu(f64),
+}
+
+/// An evaluation during training.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct EvalLine {
+    /// The moves of training before it.
+    pub actions: u64,
+    /// The games of training before it.
+    pub episodes: u64,
+    /// What came out, in the form of `eval --json`.
+    #[serde(flatten)]
+    pub report: EvalReport,
+}
+
+/// The evaluations at the last point of training that has any, one for each search.
+pub fn last_evaluations(lines: &[EvalLine]) -> Vec<EvalLine> {
+    let last = lines.last().map(|line| line.actions);
+    lines.iter().filter(|line| Some(line.actions) == last).cloned().collect()
+}
+
+/// The searches of evaluations, in the order in which they come first.
+pub fn searches(lines: &[EvalLine]) -> Vec<&str> {
+    let mut searches: Vec<&str> = Vec::new();
+    for line in lines {
+        if !searches.contains(&line.report.search.as_str()) {
+            searches.push(&line.report.search);
+        }
+    }
+    searches
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! The chance of the next large tile, from what a network expects.
+//!
+//! A network says how many points are to come if it plays on. That alone says little to a player: an early board is worth
+//! 250,000 points to a strong network whatever one does. What it says about the position, beside what the network expects of a
+//! new game, was set against what became of recorded games of players of very different strengths
+//! (`crates/lab/examples/calibrate_review.rs`; docs/review.md has the figures). So the chances are those of games like the
+//! recorded ones that came to a position of this worth, and not those of perfect play.
+
+use std::collections::BTreeMap;
+
+use afterstate_game::{Move, Rules, State, game_rng};
+use afterstate_network::Network;
+use afterstate_search::Advice;
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+
+/// What a network expects of a new game: the measure of what it says of other positions.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Reference(f64);
+
+impl Reference {
+    /// The mean over the first boards of some games, on 4×4.
+    pub fn of(network: &Network) -> Reference {
+        const BOARDS: u64 = 32;
+        let value = |number| {
+            let state = Rules::default().initial_state::<4>(&mut game_rng(0, number));
+            let values = state.slides();
+            let best = values.iter().map(|(_, slide)| slide.reward as f32 + network.value(slide.afterstate));
+            f64::from(best.fold(f32::MIN, f32::max))
+        };
+        Reference(((0..BOARDS).map(value).sum::<f64>() / BOARDS as f64).max(1.0))
+    }
+}
+
+/// The chance of reaching a tile in this game, with each of the moves.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Chance {
+    /// The next large tile: twice the largest one on the board, and no less than 512.
+    pub tile: u32,
+    /// The chance with each move by its number; `None` where it is not possible.
+    pub moves: [Option<f64>; 4],
+}
+
+/// Smaller tiles are nobody's goal.
+pub const SMALLEST: u8 = 9;
+
+/// Larger ones are reached too rarely to know their chances; they have that of this one.
+pub const LARGEST: u8 = 15;
+
+/// The log-odds of a tile are a sum of these parts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Fit {
+    /// What all positions have.
+    pub constant: f64,
+    /// For each unit of the logarithm of the value, in units of the reference.
+    pub value: f64,
+    /// For the sum of the tiles, in units of the tile.
+    pub progress: f64,
+}
+
+impl Fit {
+    /// The chance of a position with these features.
+    pub fn chance(&self, [value, progress]: [f64; 2]) -> f64 {
+        logistic(self.constant + self.value * value + self.progress * progress)
+    }
+}
+
+/// Games of players of different strengths, all of them counting alike.
+const PLAYERS: [Fit; (LARGEST - SMALLEST + 1) as usize] = [
+    Fit { constant: -0.513, value: 8.004, progress: 3.453 },
+    Fit { constant: -2.204, value: 6.554, progress: 6.436 },
+    Fit { constant: -2.053, value: 5.819, progress: 5.564 },
+    Fit { constant: -1.24, value: 19.804, progress: 5.837 },
+    Fit { constant: -2.399, value: 15.691, progress: 11.925 },
+    Fit { constant: -1.095, value: 15.443, progress: 11.63 },
+    Fit { constant: -1.431, value: 2.14, progress: 1.132 },
+];
+
+/// Games of the built-in model at 1, 2 and 3 plies.
+const MODEL: [Fit; (LARGEST - SMALLEST + 1) as usize] = [
+    Fit { constant: 11.909, value: 0.0, progress: 0.013 },
+    Fit { constant: 11.902, value: 0.0, progress: 0.014 },
+    Fit { constant: 2.874, value: 8.883, progress: 0.573 },
+    Fit { constant: 1.418, value: 8.879, progress: 4.048 },
+    Fit { constant: 1.015, value: 8.601, progress: 7.268 },
+    Fit { constant: 1.372, value: 1.909, progress: 0.816 },
+    Fit { constant: -1.924, value: 1.927, progress: 1.344 },
+];
+
+fn fit(fits: &[Fit], goal: u8) -> &Fit {
+    &fits[usize::from(goal.clamp(SMALLEST, LARGEST) - SMALLEST)]
+}
+
+/// What the chance of a tile depends on: the value of the position beside that of a new game, and how much of the tile is
+/// there.
+pub fn features<const N: usize>(state: State<N>, goal: u8, value: f64, reference: Reference) -> [f64; 2] {
+    // A position that is worth nothing is all but lost.
+    let worth = (value / reference.0).max(1e-3);
+    [worth.ln(), f64::from(state.board().sum()) / f64::from(1u32 << goal)]
+}
+
+fn logistic(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+impl Chance {
+    /// The chances of a position on 4×4 by the values of its moves; `None` on other boards, and where no larger tile can
+    /// be.
+    pub fn of<const N: usize>(state: State<N>, advice: &Advice, reference: Reference) -> Option<Chance> {
+        let largest = state.board().max_exponent();
+        if N != 4 || largest > 16 {
+            return None;
+        }
+        let goal = (largest + 1).max(SMALLEST);
+        let chance = |value: f32| fit(&PLAYERS, goal).chance(features(state, goal, value.into(), reference));
+        Some(Chance { tile: 1 << goal, moves: advice.values.map(|value| value.map(chance)) })
+    }
+
+    /// The share of the best chance that a move keeps.
+    pub fn kept(&self, a: Move) -> Option<f64> {
+        let best = self.moves.iter().flatten().copied().fold(0.0, f64::max);
+        let chance = self.moves[a as usize]?;
+        Some(if best > 0.0 { chance / best } else { 1.0 })
+    }
+}
+
+impl Serialize for Chance {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let moves: BTreeMap<_, _> =
+            Move::ALL.into_iter().map(|a| (a.name(), self.moves[a as usize])).collect();
+        let mut chance = serializer.serialize_struct("Chance", 2)?;
+        chance.serialize_field("tile", &self.tile)?;
+        chance.serialize_field("moves", &moves)?;
+        chance.end()
+    }
+}
+
+/// The chances of the next tiles on 4×4 if the built-in model played on, the smallest first: those that are not there
+/// already.
+pub fn tile_chances<const N: usize>(state: State<N>, value: f32, reference: Reference) -> Vec<(u32, f64)> {
+    let next = (state.board().max_exponent() + 1).max(SMALLEST);
+    if N != 4 {
+        return Vec::new();
+    }
+    let mut before = 1.0;
+    let chance = |goal: u8| {
+        let chance = fit(&MODEL, goal).chance(features(state, goal, value.into(), reference));
+        // Whoever reaches a tile has reached the one before it.
+        before = chance.min(before);
+        (1 << goal, before)
+    };
+    (next..=LARGEST).map(chance).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn better_positions_have_better_chances() {
+        let state: State<4> = "0123/1235/0146/0002".parse().expect("a board");
+        let advice = |up, left| Advice {
+            values: [Some(up), None, None, Some(left)],
+            plies: 1,
+            evaluated: 1,
+            time: Default::default(),
+        };
+        let reference = Reference(250_000.0);
+        let chance = Chance::of(state, &advice(250_000.0, 225_000.0), reference).expect("a chance");
+        assert_eq!((chance.tile, chance.moves[1]), (512, None));
+        let kept = chance.kept(Move::Left).expect("a move");
+        assert!(chance.kept(Move::Up) == Some(1.0) && kept < 1.0 && kept > 0.3, "{chance:?}");
+        assert_eq!(chance.kept(Move::Right), None);
+        let lost = Chance::of(state, &advice(-5.0, f32::MIN), reference).expect("a chance");
+        assert!(lost.moves.iter().flatten().all(|chance| (0.0..=1.0).contains(chance)), "{lost:?}");
+        let (rich, poor) =
+            (tile_chances(state, 250_000.0, reference), tile_chances(state, 50_000.0, reference));
+        assert!(rich.windows(2).all(|pair| pair[0].1 >= pair[1].1), "{rich:?}");
+        assert!(rich.iter().zip(&poor).all(|(rich, poor)| rich.1 >= poor.1), "{rich:?} {poor:?}");
+    }
+}

@@ -1,0 +1,201 @@
+//! A network for one's own experiments: values of afterstates, and steps towards targets that Python computes.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use afterstate_lab::model::Loaded;
+use afterstate_learning::{StepSizeSpec, Updater};
+use afterstate_network::{Network, NetworkError, NetworkSpec, TupleError, Tuples, Values};
+use numpy::{PyArray1, PyArrayDyn};
+use pyo3::{exceptions::PyMemoryError, prelude::*};
+
+use crate::{
+    array::{self, Bad, Boards, boards, fill, output},
+    error::{file_error, model_error, value_error},
+    interrupt::interruptible,
+    model::{Kind, Model, values_of},
+    model_files::tables_of,
+    number::Natural,
+    side::{check_side, with_side},
+};
+
+/// An n-tuple network that learns from targets.
+#[pyclass(module = "afterstate_2048", frozen)]
+pub(crate) struct Learner {
+    kind: Arc<Kind>,
+    /// What the rules that have been used remember of the weights.
+    updaters: Mutex<BTreeMap<String, Updater>>,
+}
+
+/// The step sizes by name, with a rate of 1 that each update multiplies.
+fn step_size(rule: &str) -> PyResult<StepSizeSpec> {
+    match rule {
+        "td" => Ok(StepSizeSpec::Fixed { alpha: 1.0 }),
+        "tc" => Ok(StepSizeSpec::TemporalCoherence { beta: 1.0, reset: 0 }),
+        "autostep" => Ok(StepSizeSpec::Autostep { mu: 0.1, tau: 1e-4, alpha: 1.0 }),
+        _ => Err(value_error(format!("rule must be one of \"td\", \"tc\", \"autostep\", not {rule:?}"))),
+    }
+}
+
+/// A named set of tuples, or tuples as their cells.
+fn tuples(text: &str) -> Result<Tuples, TupleError> {
+    Tuples::named(text).or_else(|error| {
+        let parsed = text.split_whitespace().map(str::parse).collect::<Result<Vec<_>, _>>();
+        parsed.and_then(Tuples::new).map_err(|_| error)
+    })
+}
+
+fn new_network(spec: NetworkSpec) -> PyResult<Network> {
+    Network::new(spec).map_err(|error| match error {
+        NetworkError::Spec(error) => value_error(error),
+        NetworkError::Memory(error) => PyMemoryError::new_err(error.to_string()),
+    })
+}
+
+impl Learner {
+    fn loaded(&self) -> PyResult<&Loaded> {
+        match &*self.kind {
+            Kind::Tuples(loaded) => Ok(loaded),
+            Kind::Net(_) => Err(value_error("a learner has an n-tuple network")),
+        }
+    }
+}
+
+#[pymethods]
+impl Learner {
+    #[new]
+    #[pyo3(
+        signature = (tuples="4x6", *, size=4, tile_values=Natural(16), symmetric=None, initial=0.0, model=None),
+        text_signature = "(tuples='4x6', *, size=4, tile_values=16, symmetric=None, initial=0.0, model=None)"
+    )]
+    fn new(
+        py: Python<'_>,
+        tuples: &str,
+        size: i64,
+        tile_values: Natural,
+        symmetric: Option<bool>,
+        initial: f32,
+        model: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let loaded = match model {
+            Some(model) => {
+                interruptible(py, |_| Loaded::open_unfolded(Some(&model)))?.map_err(model_error)?
+            }
+            None => {
+                let side = check_side(size)?;
+                let set = self::tuples(tuples).map_err(value_error)?;
+                let usual = Tuples::named_symmetric(tuples).unwrap_or(true);
+                let spec = NetworkSpec {
+                    side,
+                    tuples: set,
+                    tile_values: tile_values.0 as usize,
+                    symmetric: symmetric.unwrap_or(usual),
+                    initial: vec![initial],
+                    ..NetworkSpec::default()
+                };
+                Loaded {
+                    name: "learner".to_owned(),
+                    checksum: String::new(),
+                    network: new_network(spec)?,
+                    rules: Default::default(),
+                    downgrade: None,
+                    endgames: None,
+                }
+            }
+        };
+        if loaded.network.spec().values != Values::Afterstates {
+            return Err(value_error(format!("{} has no values of afterstates", loaded.name)));
+        }
+        let kind = Arc::new(Kind::Tuples(Box::new(loaded)));
+        Ok(Learner { kind, updaters: Mutex::default() })
+    }
+
+    /// V(s') of each afterstate.
+    #[pyo3(signature = (afterstates, out=None, *, threads=1))]
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        afterstates: &Bound<'py, PyAny>,
+        out: Option<&Bound<'py, PyAny>>,
+        threads: i64,
+    ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
+        values_of(py, &self.kind, afterstates, out, threads)
+    }
+
+    /// Moves the value of each afterstate towards its target, one after the other: the errors before each step.
+    #[pyo3(signature = (afterstates, targets, rule="tc", *, rate=1.0))]
+    fn update<'py>(
+        &self,
+        py: Python<'py>,
+        afterstates: &Bound<'py, PyAny>,
+        targets: &Bound<'py, PyAny>,
+        rule: &str,
+        rate: f32,
+    ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
+        let (network, spec) = (&self.loaded()?.network, step_size(rule)?);
+        let afterstates = Boards::of_side("afterstates", afterstates, network.spec().side)?;
+        let targets = array::numbers::<f32>("targets", targets, "float32", &afterstates.lead)?;
+        let targets = targets.as_slice()?;
+        if !rate.is_finite() || targets.iter().any(|target| !target.is_finite()) {
+            return Err(value_error("targets and rate must be finite"));
+        }
+        let errors = output::<f32>(py, None, "float32", &afterstates.lead)?;
+        let bytes = afterstates.bytes()?;
+        let updaters = &self.updaters;
+        fill(&errors, |errors| {
+            py.detach(|| {
+                let mut updaters = updaters.lock().unwrap_or_else(PoisonError::into_inner);
+                if !updaters.contains_key(rule) {
+                    let updater = Updater::new(network, spec);
+                    let updater = updater.map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+                    updaters.insert(rule.to_owned(), updater);
+                }
+                let updater = &updaters[rule];
+                with_side!(network.spec().side, N => {
+                    let read: Result<Vec<_>, Bad> = boards::<N>(bytes)
+                        .map(|board| board.map(afterstate_game::Afterstate::new))
+                        .collect();
+                    updater.update(network, &read?, targets, rate, errors);
+                });
+                Ok(())
+            })
+        })?;
+        Ok(errors)
+    }
+
+    /// A model that plays by the weights as they are, now and later.
+    fn model(&self) -> PyResult<Model> {
+        Ok(Model::new(None, self.loaded()?.name.clone(), self.kind.clone()))
+    }
+
+    /// Copies of the tables, by the names that they have in files.
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyArray1<f32>>)>> {
+        Ok(tables_of(py, &self.loaded()?.network))
+    }
+
+    /// Writes the network to a model file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let network = &self.loaded()?.network;
+        interruptible(py, |_| network.save(&path, &BTreeMap::new()))?.map_err(file_error)
+    }
+
+    #[getter]
+    fn size(&self) -> PyResult<usize> {
+        Ok(self.loaded()?.side())
+    }
+
+    /// The number of weights.
+    #[getter]
+    fn weights(&self) -> PyResult<u64> {
+        Ok(self.loaded()?.network.spec().weights())
+    }
+
+    /// The metadata of the network.
+    #[getter]
+    fn spec(&self) -> PyResult<BTreeMap<String, String>> {
+        Ok(afterstate_network::file::metadata(self.loaded()?.network.spec(), &BTreeMap::new()))
+    }
+}

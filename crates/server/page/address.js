@@ -1,0 +1,26 @@
+// Addresses within the page: `#play/game/7` is the view `play` with the parameter `game`.
+
+/** An address of those parameters that are set. */
+export function hash(name, params = {}) {
+  const parts = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return `#${[name, ...parts.flat()].map(encodeURIComponent).join("/")}`;
+}
+
+/** The name and the parameters of an address; null where it cannot be read. */
+export function parseHash(text) {
+  let parts;
+  try {
+    parts = text.replace(/^#/, "").split("/").map(decodeURIComponent);
+  } catch {
+    return null;
+  }
+  const [name, ...rest] = parts;
+  const params = {};
+  for (let i = 0; i + 1 < rest.length; i += 2) {
+    const key = rest[i];
+    params[key] = rest[i + 1];
+    // The rows of a board may be apart by slashes.
+    while (key === "board" && /^[0-9a-h]{2,4}$/i.test(rest[i + 2] ?? "") && params.board.length < 16) params.board += rest[++i + 1];
+  }
+  return { name, params };
+}

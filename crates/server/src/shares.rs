@@ -1,0 +1,85 @@
+//! What one address may have of something that all share.
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{Arc, Mutex},
+};
+
+use crate::models::lock;
+
+/// Counts by address, none of which goes beyond a bound.
+#[derive(Clone)]
+pub(crate) struct Shares {
+    most: usize,
+    counts: Arc<Mutex<HashMap<IpAddr, usize>>>,
+}
+
+/// A part that an address has, until it goes.
+pub(crate) struct Share {
+    counts: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    address: IpAddr,
+}
+
+impl Shares {
+    /// So many for each address.
+    pub(crate) fn new(most: usize) -> Self {
+        Shares { most, counts: Arc::default() }
+    }
+
+    /// One more for an address, if it has less than it may.
+    pub(crate) fn take(&self, address: IpAddr) -> Option<Share> {
+        let address = network(address);
+        let mut counts = lock(&self.counts);
+        let count = counts.entry(address).or_default();
+        if *count >= self.most {
+            return None;
+        }
+        *count += 1;
+        Some(Share { counts: self.counts.clone(), address })
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut counts = lock(&self.counts);
+        if let Some(count) = counts.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.address);
+            }
+        }
+    }
+}
+
+/// Whoever has an address of IPv6 has 2^64 of them.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
+        }
+        address => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_counted_by_address() {
+        let shares = Shares::new(2);
+        let address = |text: &str| text.parse::<IpAddr>().expect("an address");
+        let held: Vec<_> = (0..2).map(|_| shares.take(address("10.0.0.1")).expect("a share")).collect();
+        assert!(
+            shares.take(address("10.0.0.1")).is_none() && shares.take(address("::ffff:10.0.0.1")).is_none()
+        );
+        assert!(shares.take(address("10.0.0.2")).is_some());
+        drop(held);
+        assert!(shares.take(address("10.0.0.1")).is_some());
+        let _one = (shares.take(address("2001:db8::1")), shares.take(address("2001:db8::2")));
+        assert!(shares.take(address("2001:db8::3")).is_none(), "one network of IPv6 is one address");
+        assert!(shares.take(address("2001:db8:0:1::1")).is_some());
+    }
+}

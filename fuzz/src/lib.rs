@@ -1,0 +1,346 @@
+//! What every parser promises, as one function each: whatever the bytes, it gives a value or an error, it never panics, and what it
+//! accepts holds what its type promises.
+//!
+//! The fuzz targets run these functions, and so does `crates/cli/tests/parsers.rs`, over the seed corpus and over changed copies of it.
+
+use std::{
+    cell::RefCell,
+    fs,
+    io::{Read, Write},
+    net::{SocketAddr, TcpStream},
+    path::{Path, PathBuf},
+    sync::{OnceLock, atomic::AtomicBool},
+    time::Duration,
+};
+
+use afterstate_game::{AnyBoard, Board, State};
+use afterstate_lab::{
+    evaluate::{Kept, positions_at},
+    log::{EvalLine, Log, LogLine},
+    model::{Loaded, LoadedNet},
+    recipe::Recipe,
+    records::Shard,
+    run::{Directory, Run},
+};
+use afterstate_network::{
+    Network, Stages, Tuple, Tuples, ValueRanges,
+    file::{jaskowski, tdl2048::WeightFile},
+};
+use afterstate_search::PlayerSpec;
+use afterstate_server::{Options, Server};
+use afterstate_solver::Solution;
+use serde_json::{Map, Value};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What a target does with some bytes.
+type Body = fn(&[u8]);
+
+/// The targets by name.
+pub const TARGETS: [(&str, Body); 15] = [
+    ("board_text", board_text),
+    ("recipe", recipe),
+    ("search", search),
+    ("stages", stages),
+    ("tuples", tuples),
+    ("ranges", ranges),
+    ("safetensors", safetensors),
+    ("packed", packed),
+    ("checkpoint", checkpoint),
+    ("solution", solution),
+    ("weights_w", weights_w),
+    ("jaskowski_player", jaskowski_player),
+    ("parquet", parquet),
+    ("json_lines", json_lines),
+    ("api_body", api_body),
+];
+
+/// Board texts: what parses prints a text that parses to the same board, whose slides stay boards.
+pub fn board_text(data: &[u8]) {
+    fn check<const N: usize>(text: &str, board: Board<N>) {
+        assert_eq!(text.parse(), Ok(board), "the side is the same");
+        assert_eq!(board.to_string().parse(), Ok(board), "what is printed parses back");
+        for (_, slide) in State::new(board).slides().iter() {
+            let exponents: Vec<u8> = slide.afterstate.board().exponents().collect();
+            assert_eq!(Board::from_exponents(&exponents), Ok(slide.afterstate.board()));
+        }
+    }
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match text.parse() {
+        Ok(AnyBoard::Four(board)) => check(text, board),
+        Ok(AnyBoard::Three(board)) => check(text, board),
+        Ok(AnyBoard::Two(board)) => check(text, board),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// Recipes: what is resolved is resolved to itself again, and has settings and a network.
+pub fn recipe(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match Recipe::parse("x", "x.toml", text, &[]) {
+        Ok(recipe) => {
+            let toml = recipe.to_toml().expect("every recipe can be written");
+            assert_eq!(Recipe::parse("x", "x.toml", &toml, &[]).expect("a resolved recipe"), recipe);
+            recipe.network.spec(recipe.game.side).expect("a network");
+            recipe.settings();
+            afterstate_lab::run::Plan::of(&recipe).expect("a plan");
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// Searches: what parses prints a text that parses to the same.
+pub fn search(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Ok(spec) = text.parse::<PlayerSpec>() {
+        assert_eq!(
+            spec.to_string().parse::<PlayerSpec>().expect("its own text").to_string(),
+            spec.to_string()
+        );
+        // Not asked for, but looked at.
+        let _ = spec.check_fits(1);
+    }
+}
+
+/// Stages: every board has one, and the text comes back.
+pub fn stages(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Ok(stages) = text.parse::<Stages>() {
+        assert_eq!(stages.to_string().parse::<Stages>().expect("its own text"), stages);
+        for board in [[0; 16], [17; 16], [11; 16]] {
+            assert!(stages.of(&board) < stages.count());
+        }
+    }
+}
+
+/// Tuples: their cells are distinct and on the board.
+pub fn tuples(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let parsed: Vec<Tuple> = text.split_whitespace().filter_map(|tuple| tuple.parse().ok()).collect();
+    for tuple in &parsed {
+        assert!((1..=12).contains(&tuple.len()) && tuple.cells().iter().all(|&cell| cell < 16));
+        assert_eq!(tuple.to_string().parse::<Tuple>().expect("its own text"), *tuple);
+    }
+    let _ = (Tuples::new(parsed), Tuples::named(text));
+}
+
+/// Value ranges: what parses covers all values, for any number of them.
+pub fn ranges(data: &[u8]) {
+    let [tile_values, text @ ..] = data else { return };
+    let (tile_values, Ok(text)) = (usize::from(*tile_values) % 20, std::str::from_utf8(text)) else { return };
+    match ValueRanges::parse(text, tile_values) {
+        Ok(ranges) => {
+            assert_eq!(ranges.as_slice().last().map(|range| usize::from(range.last) + 1), Some(tile_values))
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// Model files, with checksums that are right whatever else is wrong.
+pub fn safetensors(data: &[u8]) {
+    with_file(&sealed_tensors(data), |path| {
+        // A damaged header can ask for a network of any size; only small ones are made.
+        if data.len() < 1 << 20 {
+            let _ = (
+                Loaded::open_unfolded(Some(path)).map(|model| model.network.folded().is_ok()),
+                LoadedNet::open(path),
+            );
+        }
+    });
+}
+
+/// Packed models, likewise.
+pub fn packed(data: &[u8]) {
+    safetensors(data);
+}
+
+/// Checkpoints: a run goes on from one, or says why not.
+pub fn checkpoint(data: &[u8]) {
+    with_folder(|folder| {
+        let directory = Directory::new(folder.join("run"));
+        fs::create_dir_all(folder.join("run/checkpoint")).expect("a directory");
+        fs::write(directory.checkpoint(), sealed_tensors(data)).expect("a file");
+        let recipe = Recipe::parse("x", "x.toml", CHECKPOINT_RECIPE, &[]).expect("a recipe");
+        let resumed = Run::resume(directory, recipe).map(|run| run.train(&AtomicBool::new(true), &mut ()));
+        if let Ok(Err(error)) = resumed {
+            assert!(!error.to_string().is_empty());
+        }
+    });
+}
+
+/// The recipe of the checkpoints in the corpus.
+pub const CHECKPOINT_RECIPE: &str = "game.side = 2\nnetwork = { tuples = ['0123'], tile_values = 5 }\nlearning.lambda = 0.5\n\
+    parallel.threads = 1\nbudget.actions = 2000\nevaluation.every = 0";
+
+/// Solutions, with checksums that are right.
+pub fn solution(data: &[u8]) {
+    let mut bytes = data.to_vec();
+    if let Some(layers) = bytes.get(20..24) {
+        let layers = u32::from_le_bytes([layers[0], layers[1], layers[2], layers[3]]) as usize;
+        let end = 48 + 8 * layers;
+        if let Some(sum) = bytes.get(..end).map(xxh3_64)
+            && let Some(place) = bytes.get_mut(end..end + 8)
+        {
+            place.copy_from_slice(&sum.to_le_bytes());
+            let last = bytes.len().saturating_sub(8);
+            if let Some(sum) = bytes.get(end + 8..last).map(xxh3_64) {
+                bytes[last..].copy_from_slice(&sum.to_le_bytes());
+            }
+        }
+    }
+    with_file(&bytes, |path| {
+        if let Ok(solution) = Solution::<2>::open(path) {
+            for text in ["0001", "0012", "1234"] {
+                let _ = solution.best(text.parse().expect("a board"));
+            }
+        }
+    });
+}
+
+/// `.w` files of TDL2048+.
+pub fn weights_w(data: &[u8]) {
+    with_file(data, |path| {
+        if let Ok(file) = WeightFile::open(path) {
+            assert!(file.values(0).iter().all(f32::is_finite));
+            let _ = file.network();
+        }
+    });
+}
+
+/// Player files of Jaśkowski.
+pub fn jaskowski_player(data: &[u8]) {
+    with_file(data, |path| {
+        if let Ok(network) = jaskowski::import(path) {
+            assert!(network.table(0).all(f32::is_finite));
+        }
+    });
+}
+
+/// Shards of play records: the one of the corpus, or an error.
+pub fn parquet(data: &[u8]) {
+    with_file(data, |path| {
+        if let Ok(shard) = Shard::read(path) {
+            assert!(
+                shard.info.records_checksum.is_some()
+                    || shard.records.iter().all(|r| r.state.slide(r.action).is_some())
+            );
+        }
+    });
+}
+
+/// Logs, kept games and collected positions.
+pub fn json_lines(data: &[u8]) {
+    with_file(data, |path| {
+        let _ = (Log::<LogLine>::read(path), Log::<EvalLine>::read(path), Kept::read(path));
+        let _ = positions_at::<4>(path, 16384);
+        assert_eq!(fs::read(path).expect("the file"), data, "reading changes nothing");
+    });
+}
+
+/// Bodies and query strings of requests: no answer is a 5xx.
+pub fn api_body(data: &[u8]) {
+    static SERVER: OnceLock<SocketAddr> = OnceLock::new();
+    const ROUTES: [&str; 8] = [
+        "POST /api/advise",
+        "POST /api/game",
+        "POST /api/move",
+        "POST /api/review",
+        "POST /api/runs",
+        "GET /api/advise?",
+        "GET /move?",
+        "GET /api/watch?",
+    ];
+    let [route, body @ ..] = data else { return };
+    let address = SERVER.get_or_init(serve);
+    let route = ROUTES[usize::from(*route) % ROUTES.len()];
+    let query: String = body
+        .iter()
+        .take(500)
+        .map(|&byte| if byte.is_ascii_graphic() && byte != b'#' { byte as char } else { '+' })
+        .collect();
+    let (line, body) =
+        if route.ends_with('?') { (format!("{route}{query}"), &b""[..]) } else { (route.to_owned(), body) };
+    let head = format!(
+        "{line} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+    let _ = stream.write_all(&[head.as_bytes(), body].concat());
+    let mut answer = [0; 12];
+    // A stream of moves has no end: its first line is enough.
+    if stream.read_exact(&mut answer).is_ok() {
+        assert!(
+            answer.starts_with(b"HTTP/1.1 ") && answer[9] < b'5',
+            "{line}: {}",
+            String::from_utf8_lossy(&answer)
+        );
+    }
+}
+
+/// A server with a small model, for as long as the process lives.
+fn serve() -> SocketAddr {
+    let folder = tempfile::tempdir().expect("a directory").keep();
+    let tuples = Tuples::new(vec!["0123".parse().expect("a tuple")]).expect("tuples");
+    let spec = afterstate_network::NetworkSpec { tuples, ..Default::default() };
+    let model = folder.join("model.safetensors");
+    Network::new(spec).expect("a network").save(&model, &[].into()).expect("a file");
+    let (runs, models) = (folder.join("runs"), folder.join("models"));
+    let options = Options { port: Some(0), runs, models, model: Some(model), ..Options::default() };
+    let server = Server::bind(&options).expect("a free port");
+    let address = server.address();
+    std::thread::spawn(move || server.run(std::future::pending()));
+    address
+}
+
+/// The bytes of a safetensors file with its checksums made right, as far as it is one.
+fn sealed_tensors(data: &[u8]) -> Vec<u8> {
+    sealed(data).unwrap_or_else(|| data.to_vec())
+}
+
+fn sealed(data: &[u8]) -> Option<Vec<u8>> {
+    let len = u64::from_le_bytes(*data.first_chunk()?);
+    let start = usize::try_from(len).ok()?.checked_add(8)?;
+    let (header, tensors) = (data.get(8..start)?, data.get(start..)?);
+    let mut header: Map<String, Value> = serde_json::from_slice(header).ok()?;
+    let sums: Vec<_> = header
+        .iter()
+        .filter_map(|(name, info)| {
+            let at = |i: usize| info["data_offsets"][i].as_u64().and_then(|at| usize::try_from(at).ok());
+            let sum = xxh3_64(tensors.get(at(0)?..at(1)?)?);
+            Some((format!("checksum.{name}"), format!("{sum:016x}")))
+        })
+        .collect();
+    let metadata = header.get_mut("__metadata__")?.as_object_mut()?;
+    metadata.extend(sums.into_iter().map(|(key, sum)| (key, Value::String(sum))));
+    metadata.remove("checksum");
+    let sum = xxh3_64(Value::Object(header.clone()).to_string().as_bytes());
+    let metadata = header.get_mut("__metadata__")?.as_object_mut()?;
+    metadata.insert("checksum".to_owned(), format!("{sum:016x}").into());
+    let mut text = Value::Object(header).to_string().into_bytes();
+    text.resize((text.len() + 8).next_multiple_of(64) - 8, b' ');
+    Some([&(text.len() as u64).to_le_bytes()[..], &text, tensors].concat())
+}
+
+/// Gives a folder of the thread's own, in memory where there is such a place.
+fn with_folder(work: impl FnOnce(&Path)) {
+    thread_local! {
+        static FOLDER: RefCell<Option<tempfile::TempDir>> = const { RefCell::new(None) };
+    }
+    FOLDER.with_borrow_mut(|folder| {
+        let memory = Path::new("/dev/shm");
+        let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+        let folder = folder.get_or_insert_with(|| tempfile::tempdir_in(place).expect("a directory"));
+        work(folder.path());
+        // What one input leaves is not for the next.
+        let _ = fs::remove_dir_all(folder.path().join("run"));
+    });
+}
+
+/// Gives a file with this content.
+fn with_file(bytes: &[u8], work: impl FnOnce(&Path)) {
+    with_folder(|folder| {
+        let path: PathBuf = folder.join("file");
+        fs::write(&path, bytes).expect("a file");
+        work(&path);
+    });
+}

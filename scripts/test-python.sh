@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# The tests of the Python package: the wheel is built once, in the profile of the other tests, and tried in a virtual environment for
+# each Python from 3.10 to 3.13 that is installed; with CI set, for the newest alone. Installs what is missing into target/python.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# The version of a Python, if it is from 3.10 to 3.13 and can make virtual environments.
+version_of() {
+    "$1" -c 'import sys, venv; v = sys.version_info; v[:2] in {(3, n) for n in range(10, 14)} and print(*v[:2], sep=".")' 2> /dev/null || true
+}
+
+declare -A found=()
+for python in python3.13 python3.12 python3.11 python3.10 python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python3; do
+    version=$(version_of "$python")
+    if [ -n "$version" ]; then found[$version]=${found[$version]:-$python}; fi
+done
+mapfile -t versions < <(printf '%s\n' "${!found[@]}" | sort --version-sort --reverse)
+if [ ${#found[@]} -eq 0 ]; then
+    echo "no Python from 3.10 to 3.13: the tests of the package are skipped"
+    exit 0
+fi
+if [ -n "${CI:-}" ]; then versions=("${versions[0]}"); fi
+
+# A virtual environment with these packages, made when there is none.
+environment() {
+    local python=$1 directory=$2
+    shift 2
+    if [ "$(cat "$directory/installed" 2> /dev/null)" = "$*" ]; then return; fi
+    rm -rf "$directory"
+    "$python" -m venv "$directory"
+    "$directory/bin/pip" install --quiet --disable-pip-version-check "$@"
+    echo "$*" > "$directory/installed"
+}
+
+cargo clippy -p afterstate-python --all-targets --features extension --locked -- -D warnings
+
+environment "${found[${versions[0]}]}" target/python/build 'maturin>=1.9,<2'
+rm -rf target/python/wheels
+target/python/build/bin/maturin build --quiet --profile dev --locked --manifest-path crates/python/Cargo.toml --out target/python/wheels
+for version in "${versions[@]}"; do
+    directory=target/python/$version
+    environment "${found[$version]}" "$directory" 'gymnasium>=1.1' 'mypy>=1.10' 'numpy>=1.23' 'polars>=1' 'pyarrow>=14' 'pytest>=8'
+    "$directory/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall target/python/wheels/*.whl
+    "$directory/bin/python" --version
+    (cd crates/python && "../../$directory/bin/python" -m pytest --quiet -p no:cacheprovider)
+done

@@ -1,0 +1,216 @@
+#!/usr/bin/env bash
+# Harms every command that writes, again and again, and looks at what is left: kills at random instants and at chosen
+# system calls, full disks, I/O errors, signals. After each harm the same command is run again and must come to the same
+# result as one that was left alone, byte for byte; a file that is replaced holds the old content or the new, and nothing else.
+#
+#   scripts/torture.sh [SECONDS] [CASE…]     3600 seconds and all cases unless given; prints a table of counts
+#
+# AFTERSTATE names the program to torture; without it the release build is made and used. Needs strace.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seconds=${1:-3600}
+shift || true
+command -v strace > /dev/null || { echo "error: no strace here; hint: apt-get install strace" >&2; exit 2; }
+if [ -z "${AFTERSTATE:-}" ]; then
+    cargo build --release --locked -p afterstate
+    AFTERSTATE=${CARGO_TARGET_DIR:-$PWD/target}/release/afterstate
+fi
+AFTERSTATE=$(realpath "$AFTERSTATE")
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+cd "$place"
+
+# --- what the cases work with -----------------------------------------------------------------------------------------
+
+common='network.tuples = ["0123", "0145"]
+parallel.threads = 1
+budget.actions = 300_000
+evaluation = { every = 100_000, games = 5 }
+checkpoint.every_seconds = 0.01
+log.every_episodes = 50'
+
+recipe() { printf '%s\n%s\n' "$common" "$2" > "$1.toml"; }
+
+# Every kind of target, order, step size and start.
+recipe td-fixed 'learning = { step_size = "fixed", alpha = 0.1 }'
+recipe td-lambda-tc 'learning.lambda = 0.5'
+recipe delayed-tc $'learning = { lambda = 0.5, order = "delayed", tc_reset = 70_000 }'
+recipe backward-fixed 'learning = { lambda = 0.5, order = "backward", step_size = "fixed" }'
+recipe n-step-otd 'learning = { target = "n-step", n = 3, step_size = "otd+tc", tc_share = 0.5 }'
+recipe autostep 'learning.step_size = "autostep"'
+recipe carousel $'network.stages = "256"\nstart.kind = "carousel"'
+recipe restart 'start.kind = "restart"'
+recipe stage $'network.stages = "256"\nnetwork.from = "first.safetensors"\nstart.kind = "stage"\nstart.collected = 100'
+recipe frozen $'network.stages = "256"\nnetwork.from = "first.safetensors"\nstart = { kind = "carousel", first_stage = 1, positions = "positions.jsonl" }'
+recipe actions $'network.values = "actions"\nlearning.epsilon = 0.1'
+recipe promoted $'network.stages = "256"\nnetwork.promotion = true'
+trainings="td-fixed td-lambda-tc delayed-tc backward-fixed n-step-otd autostep carousel restart stage frozen actions promoted"
+
+quiet() { "$AFTERSTATE" "$@" > quiet.txt 2>&1 || { cat quiet.txt >&2; echo "error: $*" >&2; exit 1; }; }
+quiet train td-lambda-tc.toml --out first --set budget.actions=1e6
+cp first/model.safetensors first.safetensors
+quiet eval first.safetensors --games 60 --threads 1 --goal 512 --search 2ply --collect positions.jsonl
+quiet record --model first.safetensors --search 1ply --games 60 --threads 1 --out records
+quiet model export first.safetensors -o first.w
+printf 'what was there before\n' > old
+
+# --- the cases: how to start one anew, the command, and what it leaves -------------------------------------------------
+
+# A case works in `now`, and its result is what `result` prints of it.
+prepare() {
+    rm -rf now && mkdir now
+    case $1 in collect | solve | report | export | import | compact) cp old now/file ;; esac
+}
+
+run_case() {
+    local before=()
+    [ "${harm:-}" = call ] || [ "${harm:-}" = error ] || [ "${harm:-}" = full ] && before=("${strace[@]}")
+    case $1 in
+        eval) exec "${before[@]}" "$AFTERSTATE" eval first.safetensors --games 40 --search 2ply --threads 2 --json --out now/games ;;
+        greedy) exec "${before[@]}" "$AFTERSTATE" eval first.safetensors --games 200 --threads 2 --json --out now/games ;;
+        collect) exec "${before[@]}" "$AFTERSTATE" eval first.safetensors --games 30 --threads 2 --goal 512 --search 2ply --collect now/file ;;
+        record) exec "${before[@]}" "$AFTERSTATE" record --model first.safetensors --search 1ply --games 60 --threads 2 --out now/records ;;
+        dcnn) exec "${before[@]}" "$AFTERSTATE" dcnn train --records records --layers 2 --channels 8 --samples 3000 --batch 100 \
+            --buffer 1000 --test-every 500 --test-games 1 --threads 2 --out now/run $(resume now/run/dcnn.json) ;;
+        solve) exec "${before[@]}" "$AFTERSTATE" solve --board 2x2 -o now/file ;;
+        report) exec "${before[@]}" "$AFTERSTATE" report first -o now/file ;;
+        export) exec "${before[@]}" "$AFTERSTATE" model export first.safetensors -o now/file ;;
+        import) exec "${before[@]}" "$AFTERSTATE" model import first.w -o now/file ;;
+        compact) exec "${before[@]}" "$AFTERSTATE" model compact first.safetensors -o now/file --size 100kB --games 3 ;;
+        *) exec "${before[@]}" "$AFTERSTATE" train "$1.toml" --out now/run --resume ;;
+    esac
+}
+
+resume() { if [ -e "$1" ]; then echo --resume; fi; }
+
+result() {
+    case $1 in
+        eval | greedy) sed 's/"seconds":[^,}]*//; s/"moves_per_second":[^,}]*//; s/"move_ms":{[^}]*}//' "$2" ;;
+        collect | solve | report | export | import | compact) cat now/file ;;
+        record) cat now/records/games-*.parquet ;;
+        *) cat now/run/model.safetensors ;;
+    esac
+}
+
+# The system calls of a case that can be harmed, as "NAME COUNT" lines.
+calls=openat,write,fsync,rename,ftruncate,unlink,mkdir,flock
+learn() {
+    prepare "$1"
+    (harm=none; strace=(strace -f -qq -o trace.txt -e "trace=$calls"); harm=call; run_case "$1") > out.txt 2> err.txt \
+        || { cat err.txt >&2; echo "error: $1 fails unharmed" >&2; exit 1; }
+    result "$1" out.txt > "whole-$1"
+    grep -oE '^[0-9]+ +[a-z]+' trace.txt | awk '{ count[$2]++ } END { for (name in count) print name, count[name] }' > "calls-$1"
+    local start=${EPOCHREALTIME/./}
+    prepare "$1"
+    (harm=none; run_case "$1") > out.txt 2> err.txt
+    echo $(((${EPOCHREALTIME/./} - start) / 1000 + 1)) > "time-$1"
+    # What does not come out the same twice cannot be compared.
+    result "$1" out.txt | cmp -s - "whole-$1" || { echo "error: $1 differs from run to run" >&2; exit 1; }
+}
+
+# --- the harms ---------------------------------------------------------------------------------------------------------
+
+declare -A tries harmed lost panics
+count() { eval "$1[$2]=\$((\${$1[$2]:-0} + 1))"; }
+
+# Random numbers from 1 to the given one.
+upto() { echo $(((RANDOM * 32768 + RANDOM) % $1 + 1)); }
+
+strike() {
+    local case=$1 name call number milliseconds pid status=0
+    harm=$2
+    name="$case/$harm"
+    prepare "$case"
+    case $harm in
+        kill | signal)
+            milliseconds=$(upto "$(cat "time-$case")")
+            run_case "$case" > out.txt 2> err.txt &
+            pid=$!
+            sleep "$(printf '%d.%03d' $((milliseconds / 1000)) $((milliseconds % 1000)))"
+            local signal=KILL
+            [ "$harm" = kill ] || signal=$(printf 'TERM\nINT\nHUP\n' | shuf -n 1)
+            kill "-$signal" "$pid" 2> /dev/null || true
+            wait "$pid" 2> /dev/null || status=$?
+            ;;
+        call | error | full)
+            read -r call number < <(shuf -n 1 "calls-$case")
+            number=$(upto "$number")
+            case $harm in
+                call) what="$call:signal=KILL:when=$number" ;;
+                error) what="$call:error=EIO:when=$number" ;;
+                full) what="write,ftruncate:error=ENOSPC:when=$(upto "$(awk '$1 == "write" { print $2 }' "calls-$case")")+" ;;
+            esac
+            strace=(strace -f -qq -o trace.txt -e "trace=${what%%:*}" -e "inject=$what")
+            run_case "$case" > out.txt 2> err.txt &
+            pid=$!
+            wait "$pid" 2> /dev/null || status=$?
+            ;;
+    esac
+    count tries "$name"
+    [ "$status" -eq 0 ] || count harmed "$name"
+    judge "$case" "$name" "$status"
+}
+
+# Looks at what a harm has left.
+judge() {
+    local case=$1 name=$2 status=$3
+    if grep -qE 'panicked|a mistake in afterstate' err.txt || [ "$status" -eq 101 ] || [ "$status" -eq 134 ] || [ "$status" -eq 139 ]; then
+        count panics "$name"
+        keep "$name" panic
+    fi
+    if [ -e now/file ] && ! cmp -s now/file old && ! cmp -s now/file "whole-$case"; then
+        count lost "$name"
+        keep "$name" torn
+        return
+    fi
+    harm=none
+    if ! (run_case "$case") > out.txt 2> err.txt || ! result "$case" out.txt | cmp -s - "whole-$case"; then
+        count lost "$name"
+        keep "$name" lost
+    fi
+}
+
+# Keeps what went wrong for a look.
+keep() {
+    echo "$1: $2, after ${what:-a signal}" >&2
+    sed 's/^/    /' err.txt >&2
+    if [ -n "${TORTURE_KEEP:-}" ]; then cp -r now "$TORTURE_KEEP/${1//\//-}-$2-$RANDOM"; fi
+}
+
+# --- the torture -------------------------------------------------------------------------------------------------------
+
+cases=("$@")
+[ ${#cases[@]} -gt 0 ] || read -ra cases <<< "$trainings eval greedy collect record dcnn solve report export import compact"
+harms=(kill signal call error full)
+for case in "${cases[@]}"; do learn "$case"; done
+began=$SECONDS
+over=
+# Told to stop, it prints what it has.
+trap 'over=1' TERM
+is_over() { [ -n "$over" ] || [ $((SECONDS - began)) -ge "$seconds" ]; }
+until is_over; do
+    for case in "${cases[@]}"; do
+        for harm in "${harms[@]}"; do
+            ! is_over || break 2
+            what=
+            strike "$case" "$harm"
+        done
+    done
+done
+
+total() { local sum=0 key; for key in "${!tries[@]}"; do eval "sum=\$((sum + \${$1[$key]:-0}))"; done; echo "$sum"; }
+printf '| case | kills | signals | kills at system calls | I/O errors | full disks | lost | panics |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n'
+for case in "${cases[@]}"; do
+    row="| $case"
+    missing=0 broken=0
+    for harm in "${harms[@]}"; do
+        name=$case/$harm
+        row+=" | ${harmed[$name]:-0} of ${tries[$name]:-0}"
+        missing=$((missing + ${lost[$name]:-0})) broken=$((broken + ${panics[$name]:-0}))
+    done
+    echo "$row | $missing | $broken |"
+done
+echo
+echo "$(total tries) tries, $(total harmed) of them ended early, in $((SECONDS - began)) s; lost: $(total lost), panics: $(total panics)"
+[ "$(total lost)" -eq 0 ] && [ "$(total panics)" -eq 0 ]
