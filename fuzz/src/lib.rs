@@ -1,7 +1,7 @@
 //! What every parser promises, as one function each: whatever the bytes, it gives a value or an error, it never panics, and what it
 //! accepts holds what its type promises.
 //!
-//! The fuzz targets run these functions, and so does `crates/cli/tests/parsers.rs`, over the seed corpus and over changed copies of it.
+//! The fuzz targets run these functions, and so does `crates/cli/tests/it/parsers.rs`, over the seed corpus and over changed copies of it.
 
 use std::{
     cell::RefCell,

@@ -14,7 +14,7 @@ import afterstate_2048 as a2
 
 def test_game_42_is_the_one_that_every_other_part_plays():
     game = a2.Game(1, 42)
-    lines = (ROOT / "crates/game/tests/data/game-42.txt").read_text().splitlines()
+    lines = (ROOT / "crates/game/tests/it/data/game-42.txt").read_text().splitlines()
     for line in lines:
         name, board, score = line.split()
         if name != "start":

@@ -92,7 +92,7 @@ def test_symmetries(size):
 
 
 def test_perft_has_the_published_counts():
-    lines = (ROOT / "crates/game/tests/data/perft.txt").read_text().splitlines()
+    lines = (ROOT / "crates/game/tests/it/data/perft.txt").read_text().splitlines()
     checked = 0
     for line in lines:
         if line.startswith("#") or not line:

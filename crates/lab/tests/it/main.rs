@@ -1,0 +1,18 @@
+//! The tests of the crate, in one program: it links once.
+
+mod built_in;
+mod compact;
+mod curve;
+mod dcnn;
+mod downwards;
+mod evaluate;
+mod papers;
+mod recipe;
+mod records;
+mod report;
+mod reproduce;
+mod review;
+mod run;
+mod starts;
+mod tables;
+mod taught;

@@ -1,0 +1,11 @@
+//! The tests of the crate, in one program: it links once.
+
+mod algorithms;
+mod budget;
+mod common;
+mod identities;
+mod oracle;
+mod q_learning;
+mod restore;
+mod starts;
+mod updater;

@@ -1,0 +1,144 @@
+//! The value of a board against Eq. 3 of jaskowski-2016, written out naively.
+
+use std::{collections::HashSet, sync::atomic::Ordering::Relaxed};
+
+use crate::naive::boards;
+use afterstate_game::{Afterstate, Symmetry};
+use afterstate_network::{FeatureSlots, Level, Network, NetworkSpec, Tuples, ValueRanges};
+
+fn check<const N: usize>(spec: NetworkSpec) {
+    crate::naive::check::<N>(spec, 2_000);
+}
+
+fn spec(side: usize, tuples: &str, tile_values: usize) -> NetworkSpec {
+    let symmetric = Tuples::named_symmetric(tuples).unwrap_or(true);
+    let tuples = Tuples::named(tuples)
+        .or_else(|_| Tuples::new(tuples.split(' ').map(|t| t.parse().unwrap()).collect()));
+    NetworkSpec { side, tuples: tuples.unwrap(), tile_values, symmetric, ..NetworkSpec::default() }
+}
+
+#[test]
+fn values_are_the_sums_of_equation_3() {
+    for set in ["17x4", "2x4", "5x4", "4x5"] {
+        for c in [16, 17, 18] {
+            check::<4>(spec(4, set, c));
+        }
+    }
+    check::<4>(spec(4, "0123 4567 012 456", 16));
+}
+
+/// Clustered layouts, with shared cells, in all their shapes; a small c keeps the tables small.
+#[test]
+fn clustered_layouts_give_the_same_values() {
+    for set in ["4x6", "5x6", "8x6", "42-33-4-22-3", "2x7", "421-43", "1x8", "2x8"] {
+        let c = if set.ends_with('8') { 5 } else { 7 };
+        check::<4>(spec(4, set, c));
+    }
+    check::<4>(spec(4, "4x6", 16));
+}
+
+#[test]
+fn smaller_boards_use_the_same_code() {
+    check::<3>(spec(3, "012 345 0134", 11));
+    check::<3>(spec(3, "012345 012346", 11));
+    check::<2>(spec(2, "01 0123", 18));
+}
+
+/// Vertical Split Encoding: two, three and four ranges, overlapping ones too, and tuples of nine cells.
+#[test]
+fn value_ranges_have_tables_of_their_own() {
+    let split = |spec: NetworkSpec, ranges: &str| NetworkSpec {
+        ranges: Some(ValueRanges::parse(ranges, spec.tile_values).unwrap()),
+        ..spec
+    };
+    check::<4>(split(spec(4, "2x4", 18), "1-8 9-17"));
+    check::<4>(split(spec(4, "4x5", 18), "1-7 8-13 14-17"));
+    check::<4>(split(spec(4, "5x4", 18), "1-9 8-17"));
+    check::<4>(split(spec(4, "17x4", 16), "1-5 6-9 10-13 14-15"));
+    check::<3>(split(spec(3, "012345 012346", 11), "1-4 4-7 7-10"));
+    check::<3>(split(spec(3, "012345678", 6), "1-2 3-5"));
+    check::<4>(spec(4, "012345678 0123456789", 4));
+}
+
+#[test]
+fn stages_have_tables_of_their_own() {
+    for stages in ["2^1", "2^4", "2^4-carried", "16384", "16384 16384+8192", "32768"] {
+        let stages = stages.parse().unwrap();
+        check::<4>(NetworkSpec { stages, ..spec(4, "2x4", 16) });
+    }
+    let initial = vec![320_000.0, 160_000.0];
+    check::<4>(NetworkSpec { stages: "16384".parse().unwrap(), initial, ..spec(4, "2x4", 18) });
+}
+
+#[test]
+fn weights_that_are_0_stand_for_those_of_the_stage_before() {
+    let spec = NetworkSpec { stages: "2^4-carried".parse().unwrap(), promotion: true, ..spec(4, "2x4", 16) };
+    check::<4>(NetworkSpec { initial: vec![1000.0], ..spec.clone() });
+    check::<4>(NetworkSpec { ranges: Some(ValueRanges::parse("1-8 9-15", 16).unwrap()), ..spec });
+}
+
+/// Training copies what it reads from the stage before, and nothing else; the values stay.
+#[test]
+fn training_promotes_what_it_reads() {
+    let spec = NetworkSpec { stages: "16384".parse().unwrap(), promotion: true, ..spec(4, "2x4", 16) };
+    let network = Network::new(spec).expect("a small network");
+    network.set_table(0, (0..65_536).map(|index| index as f32 + 1.0));
+    for level in Level::available() {
+        network.set_table(2, vec![0.0; 65_536]);
+        let board: Afterstate<4> = "e321/0000/0000/0000".parse().unwrap();
+        let value = network.value_at(level, board);
+        let before = network.table(2).filter(|&weight| weight != 0.0).count();
+        let mut slots = FeatureSlots::new(&network, 1);
+        let found = network.training_view().find_at(level, &board.board().bytes(), &mut slots, 0);
+        let positions = slots.get(0).positions();
+        let promoted: Vec<f32> = network.table(2).filter(|&weight| weight != 0.0).collect();
+        assert_eq!((before, found, network.value_at(level, board)), (0, value, value), "{level:?}");
+        let distinct: HashSet<i32> = positions.iter().flat_map(|p| p.0[..8].to_vec()).collect();
+        assert_eq!(promoted.len(), distinct.len());
+    }
+}
+
+#[test]
+fn symmetric_boards_have_equal_values() {
+    let spec = spec(4, "8x6", 8);
+    let network = Network::new(spec.clone()).expect("a small network");
+    crate::naive::fill(&network);
+    for board in boards::<4>(200) {
+        let value = network.value(Afterstate::new(board));
+        for symmetry in Symmetry::ALL {
+            assert_eq!(network.value(Afterstate::new(board.image(symmetry))), value);
+        }
+    }
+}
+
+/// A thread that keeps the weights of small tiles in its own area finds the same values, by every
+/// instruction set at the same positions, and the area is what it reads for boards of small tiles.
+#[test]
+fn private_areas_give_the_same_values() {
+    for set in ["4x5", "5x4", "4x6", "42-33-4-22-3"] {
+        let spec = spec(4, set, 16);
+        let network = Network::new(spec.clone()).expect("a network that fits");
+        crate::naive::fill(&network);
+        let lookups = network.private_lookups(0).expect("c is 16");
+        let area = lookups.area();
+        for (place, position) in network.layout().private_positions() {
+            let bits = network.weights()[position].load(Relaxed);
+            network.weights()[area + place].store(bits, Relaxed);
+        }
+        let view = network.view().with_private(&lookups);
+        let mut slots = FeatureSlots::new(&network, 3);
+        for board in boards::<4>(500) {
+            let value = network.view().find_at(Level::Portable, &board.bytes(), &mut slots, 0);
+            view.find_at(Level::Portable, &board.bytes(), &mut slots, 1);
+            for level in Level::available() {
+                let found = view.find_at(level, &board.bytes(), &mut slots, 2);
+                let [private, positions] = [1, 2].map(|slot| slots.get(slot).positions());
+                assert_eq!((positions, found), (private, value), "{set} {level:?} {board}");
+            }
+            if board.max_exponent() < 8 {
+                let [shared, private] = [0, 1].map(|slot| slots.get(slot).positions());
+                assert!(shared.iter().zip(private).all(|(a, b)| a != b), "{set} {board}");
+            }
+        }
+    }
+}
