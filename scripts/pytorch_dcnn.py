@@ -2,7 +2,7 @@
 """The networks of kondo-2019 in PyTorch, to compare with ours.
 
     pytorch_dcnn.py outputs FILE BOARD…   the outputs of a model file for boards, as JSON
-    pytorch_dcnn.py fixture FILE          writes a few steps of training, for crates/policy/tests/it/pytorch.rs
+    pytorch_dcnn.py fixture FILE          writes a few steps of training, for crates/dcnn/tests/it/pytorch.rs
     pytorch_dcnn.py speed [K]             samples/s of training in batches of 1,000, and boards/s one at a time
 """
 

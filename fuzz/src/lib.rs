@@ -17,7 +17,7 @@ use afterstate_game::{AnyBoard, Board, State};
 use afterstate_lab::{
     evaluate::{Kept, positions_at},
     log::{EvalLine, Log, LogLine},
-    model::{Loaded, LoadedNet},
+    model::{Loaded, LoadedDcnn},
     recipe::Recipe,
     records::Shard,
     run::{Directory, Run},
@@ -142,7 +142,7 @@ pub fn safetensors(data: &[u8]) {
         if data.len() < 1 << 20 {
             let _ = (
                 Loaded::open_unfolded(Some(path)).map(|model| model.network.folded().is_ok()),
-                LoadedNet::open(path),
+                LoadedDcnn::open(path),
             );
         }
     });

@@ -8,7 +8,7 @@
 
 use std::{ops::Range, sync::OnceLock};
 
-use afterstate_policy::{
+use afterstate_dcnn::{
     DeviceError, DevicePass, Tiles,
     graph::{Graph, Head, Layer, Source},
     provide_gpu,

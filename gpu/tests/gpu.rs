@@ -1,16 +1,16 @@
 //! The GPU beside the CPU: outputs, gradients, training, checkpoints and moves. Skipped where no GPU is found; a software
 //! driver such as Mesa's lavapipe is one.
 
-#[path = "../../crates/policy/tests/common/mod.rs"]
+#[path = "../../crates/dcnn/tests/it/common/mod.rs"]
 mod common;
 
 use std::collections::BTreeMap;
 
-use afterstate_game::{Board, Move, State};
-use afterstate_policy::{
-    Architecture, CrossEntropy, Device, Loss, Net, NetPlayer, NetSpec, Play, Sample, SquaredError, Trainer,
-    Work,
+use afterstate_dcnn::{
+    Architecture, CrossEntropy, Dcnn, DcnnPlayer, DcnnSpec, Device, Loss, Play, Sample, SquaredError,
+    Trainer, Work,
 };
+use afterstate_game::{Board, Move, State};
 use afterstate_search::Player;
 use common::{assert_close, boards};
 
@@ -28,19 +28,19 @@ fn assert_same(what: &str, found: &[f32], expected: &[f32]) {
 }
 
 /// Policies with odd sizes, one of Table 2, and values.
-fn nets() -> Vec<Net> {
+fn nets() -> Vec<Dcnn> {
     let tjwei = Architecture::Tjwei { first: 4, second: 6 };
     let wide = Architecture::Dcnn { layers: 2, channels: 7 };
     let specs = [
-        NetSpec::dcnn(1, 3).unwrap(),
-        NetSpec::dcnn(2, 8).unwrap(),
-        NetSpec::dcnn(3, 12).unwrap(),
-        NetSpec::dcnn(5, 4).unwrap(),
-        NetSpec { architecture: wide, tile_values: 18 },
-        NetSpec { architecture: tjwei, tile_values: 16 },
-        NetSpec::of_table_2(2).unwrap(),
+        DcnnSpec::policy(1, 3).unwrap(),
+        DcnnSpec::policy(2, 8).unwrap(),
+        DcnnSpec::policy(3, 12).unwrap(),
+        DcnnSpec::policy(5, 4).unwrap(),
+        DcnnSpec { architecture: wide, tile_values: 18 },
+        DcnnSpec { architecture: tjwei, tile_values: 16 },
+        DcnnSpec::of_table_2(2).unwrap(),
     ];
-    specs.into_iter().map(|spec| Net::new(spec, 3)).collect()
+    specs.into_iter().map(|spec| Dcnn::new(spec, 3)).collect()
 }
 
 /// Boards with moves that depend on them.
@@ -69,7 +69,7 @@ fn outputs_are_those_of_the_cpu() {
     }
 }
 
-fn check_gradient<L: Loss>(net: &Net, batch: &[Sample<L::Target>]) {
+fn check_gradient<L: Loss>(net: &Dcnn, batch: &[Sample<L::Target>]) {
     let trainer = || Trainer::<L>::new(net.clone(), 1).unwrap();
     let mut gpu = trainer().on(Device::Gpu).unwrap();
     let (expected, found) = (trainer().gradient(batch), gpu.gradient(batch));
@@ -91,11 +91,11 @@ fn gradients_are_those_of_the_cpu() {
         }
     }
     // More than one part, and a rest.
-    check_gradient::<CrossEntropy>(&Net::new(NetSpec::dcnn(2, 3).unwrap(), 5), &policy_batch(2100));
+    check_gradient::<CrossEntropy>(&Dcnn::new(DcnnSpec::policy(2, 3).unwrap(), 5), &policy_batch(2100));
 }
 
 fn trainer() -> Trainer<CrossEntropy> {
-    Trainer::new(Net::new(NetSpec::dcnn(3, 12).unwrap(), 1), 1).unwrap()
+    Trainer::new(Dcnn::new(DcnnSpec::policy(3, 12).unwrap(), 1), 1).unwrap()
 }
 
 /// Trains on two devices, with a checkpoint between them.
@@ -140,7 +140,7 @@ fn moves_are_those_of_the_cpu() {
     let Some(work) = gpu() else { return };
     let boards: Vec<Board<4>> = boards(30);
     for net in nets() {
-        let cpu = NetPlayer::new(&net, Play::Sum);
+        let cpu = DcnnPlayer::new(&net, Play::Sum);
         let gpu = cpu.clone().with(work.clone());
         // Two players at a time, as in an evaluation.
         std::thread::scope(|scope| {
@@ -148,7 +148,7 @@ fn moves_are_those_of_the_cpu() {
                 let (mut cpu, mut gpu) = (cpu.clone(), gpu.clone());
                 scope.spawn(move || {
                     for state in boards.iter().copied().map(State::new) {
-                        let values = |player: &mut NetPlayer<'_>| {
+                        let values = |player: &mut DcnnPlayer<'_>| {
                             player.advise(state).values.map(Option::unwrap_or_default)
                         };
                         assert_same("values", &values(&mut gpu), &values(&mut cpu));

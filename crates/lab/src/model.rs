@@ -12,7 +12,7 @@ use afterstate_network::{
     file::{FileError, Format, ModelInfo, safetensors::TensorFile},
 };
 
-use afterstate_policy::{Net, NetInfo, Play};
+use afterstate_dcnn::{Dcnn, DcnnInfo, Play};
 use afterstate_search::{Downgrade, DowngradeError, Endgames, Player, PlayerSpec};
 
 use crate::{
@@ -46,13 +46,13 @@ pub struct Loaded {
 }
 
 /// A convolutional network in memory.
-pub struct LoadedNet {
+pub struct LoadedDcnn {
     /// What the user called it.
     pub name: String,
     /// The checksum of its file's header.
     pub checksum: String,
     /// The network.
-    pub net: Net,
+    pub net: Dcnn,
 }
 
 /// Why a model cannot be used.
@@ -178,19 +178,19 @@ impl Loaded {
     }
 }
 
-impl LoadedNet {
+impl LoadedDcnn {
     /// Loads a model file, or that of a run directory, if it holds a convolutional network.
     ///
     /// # Errors
     /// When there is no such file, or it is damaged.
-    pub fn open(model: &Path) -> Result<Option<LoadedNet>, ModelError> {
+    pub fn open(model: &Path) -> Result<Option<LoadedDcnn>, ModelError> {
         let file = open_file(model)?;
-        if !NetInfo::is_in(&file) {
+        if !DcnnInfo::is_in(&file) {
             return Ok(None);
         }
-        let net = Net::from_file(&file)?;
+        let net = Dcnn::from_file(&file)?;
         let name = model.to_string_lossy().into_owned();
-        Ok(Some(LoadedNet { name, checksum: header_checksum(&file), net }))
+        Ok(Some(LoadedDcnn { name, checksum: header_checksum(&file), net }))
     }
 
     /// How it is to play: `majority`, `plain` or `sum` for a policy, `1ply` for a value, or what is usual.

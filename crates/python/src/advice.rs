@@ -5,9 +5,9 @@ use std::sync::{
     atomic::{AtomicBool, Ordering::Relaxed},
 };
 
+use afterstate_dcnn::{DcnnPlayer, Play};
 use afterstate_game::{Board, State};
-use afterstate_lab::model::{Loaded, LoadedNet};
-use afterstate_policy::{NetPlayer, Play};
+use afterstate_lab::model::{Loaded, LoadedDcnn};
 use afterstate_search::{Advice, Player, PlayerSpec};
 
 use crate::array::{Bad, boards};
@@ -93,18 +93,18 @@ pub(crate) fn advise_by_search<const N: usize>(
 
 /// Advice by a convolutional network.
 pub(crate) fn advise_by_net(
-    net: &LoadedNet,
+    net: &LoadedDcnn,
     play: Play,
     bytes: &[u8],
     to: &mut [f32],
     threads: usize,
     stop: &AtomicBool,
 ) -> Result<(), Bad> {
-    let block = NetPlayer::new(&net.net, play).games_in_step().max(1);
+    let block = DcnnPlayer::new(&net.net, play).games_in_step().max(1);
     let threads = threads.min((to.len() / 4).div_ceil(block)).max(1);
     let plan = Plan { each: 4, block, threads };
     in_blocks(bytes, to, plan, stop, State::<4>::new, |states, to| {
-        let advice = NetPlayer::new(&net.net, play).advise_all(states);
+        let advice = DcnnPlayer::new(&net.net, play).advise_all(states);
         advice.iter().zip(to.chunks_exact_mut(4)).for_each(|(advice, to)| write_advice(advice, to));
     })
 }

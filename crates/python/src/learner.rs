@@ -59,7 +59,7 @@ impl Learner {
     fn loaded(&self) -> PyResult<&Loaded> {
         match &*self.kind {
             Kind::Tuples(loaded) => Ok(loaded),
-            Kind::Net(_) => Err(value_error("a learner has an n-tuple network")),
+            Kind::Dcnn(_) => Err(value_error("a learner has an n-tuple network")),
         }
     }
 }

@@ -10,15 +10,15 @@ use std::{
     time::Instant,
 };
 
+use afterstate_dcnn::{DcnnPlayer, Play, ValuePlayer, Work};
 use afterstate_game::{Afterstate, Board, Rules};
 use afterstate_lab::{
     evaluate::{Contest, Games, Outcome, SEED, evaluate_players},
-    model::{BUILT_IN, Loaded, LoadedNet},
+    model::{BUILT_IN, Loaded, LoadedDcnn},
     run::Directory,
     stats::{EvalReport, Summary},
 };
 use afterstate_network::Values;
-use afterstate_policy::{NetPlayer, Play, ValuePlayer, Work};
 use afterstate_search::{Limit, PlayerSpec};
 use numpy::{IntoPyArray, PyArrayDyn};
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
@@ -42,7 +42,7 @@ const WORTH_A_THREAD: usize = 1 << 14;
 /// A model in memory.
 pub(crate) enum Kind {
     Tuples(Box<Loaded>),
-    Net(Box<LoadedNet>),
+    Dcnn(Box<LoadedDcnn>),
 }
 
 /// How a model plays.
@@ -72,8 +72,8 @@ pub(crate) fn load(py: Python<'_>, model: PathBuf) -> PyResult<Model> {
 }
 
 fn open(model: &Path) -> Result<Kind, afterstate_lab::model::ModelError> {
-    match LoadedNet::open(model)? {
-        Some(net) => Ok(Kind::Net(Box::new(net))),
+    match LoadedDcnn::open(model)? {
+        Some(net) => Ok(Kind::Dcnn(Box::new(net))),
         None => Loaded::open(Some(model)).map(|loaded| Kind::Tuples(Box::new(loaded))),
     }
 }
@@ -82,21 +82,21 @@ impl Kind {
     fn side(&self) -> usize {
         match self {
             Kind::Tuples(loaded) => loaded.side(),
-            Kind::Net(_) => 4,
+            Kind::Dcnn(_) => 4,
         }
     }
 
     fn rules(&self) -> Rules {
         match self {
             Kind::Tuples(loaded) => loaded.rules,
-            Kind::Net(_) => Rules::default(),
+            Kind::Dcnn(_) => Rules::default(),
         }
     }
 
     /// How it plays when it is told to play so.
     fn manner(&self, search: Option<&str>) -> PyResult<Manner> {
         match self {
-            Kind::Net(net) => net.play(search).map(Manner::Vote).map_err(model_error),
+            Kind::Dcnn(net) => net.play(search).map(Manner::Vote).map_err(model_error),
             Kind::Tuples(loaded) => {
                 let spec = search.map_or(Ok(PlayerSpec::new(Limit::Plies(1))), str::parse);
                 let spec = loaded.search(spec.map_err(value_error)?);
@@ -110,7 +110,7 @@ impl Kind {
 
     fn manner_name(&self, manner: Manner) -> String {
         match (self, manner) {
-            (Kind::Net(net), Manner::Vote(play)) => net.play_name(play),
+            (Kind::Dcnn(net), Manner::Vote(play)) => net.play_name(play),
             (_, Manner::Search(spec)) => spec.to_string(),
             (Kind::Tuples(_), Manner::Vote(play)) => play.to_string(),
         }
@@ -119,7 +119,7 @@ impl Kind {
     /// Values of afterstates, or of states where the network has those.
     fn check_values(&self) -> PyResult<()> {
         match self {
-            Kind::Net(net) if net.net.spec().outputs() != 1 => Err(value_error(format!(
+            Kind::Dcnn(net) if net.net.spec().outputs() != 1 => Err(value_error(format!(
                 "{} is a policy: it has no values, but advise() says what it would play",
                 net.name
             ))),
@@ -133,7 +133,7 @@ impl Kind {
     fn values_of<const N: usize>(&self, afterstates: &[Afterstate<N>], to: &mut [f32]) {
         match self {
             Kind::Tuples(loaded) => loaded.network.values(afterstates, to),
-            Kind::Net(net) => {
+            Kind::Dcnn(net) => {
                 // A network is of 4×4 boards, which was checked.
                 let board =
                     |afterstate: &Afterstate<N>| Board::<4>::from_exponents(&afterstate.board().bytes()).ok();
@@ -231,7 +231,7 @@ impl Model {
     fn kind(&self) -> PyResult<&'static str> {
         Ok(match &*self.open()? {
             Kind::Tuples(_) => "n-tuple",
-            Kind::Net(_) => "dcnn",
+            Kind::Dcnn(_) => "dcnn",
         })
     }
 
@@ -258,7 +258,7 @@ impl Model {
             Kind::Tuples(loaded) => {
                 afterstate_network::file::metadata(loaded.network.spec(), &Default::default())
             }
-            Kind::Net(net) => {
+            Kind::Dcnn(net) => {
                 let spec = net.net.spec();
                 [
                     ("architecture", format!("{:?}", spec.architecture)),
@@ -334,7 +334,7 @@ impl Model {
         let (bytes, threads) = (boards.bytes()?, thread_count(threads)?);
         fill(&values, |to| {
             let advise = |stop: &AtomicBool| match (&*kind, manner) {
-                (Kind::Net(net), Manner::Vote(play)) => advise_by_net(net, play, bytes, to, threads, stop),
+                (Kind::Dcnn(net), Manner::Vote(play)) => advise_by_net(net, play, bytes, to, threads, stop),
                 (Kind::Tuples(loaded), Manner::Search(spec)) => {
                     with_side!(kind.side(), N => advise_by_search::<N>(loaded, spec, bytes, to, threads, stop))
                 }
@@ -418,8 +418,8 @@ fn play(kind: &Kind, manner: Manner, games: Games, threads: usize, stop: &Atomic
             let network = &loaded.network;
             Contest { network, player, games, played, threads, collect: None, endgames: None }.play(watch)
         }
-        (Kind::Net(net), Manner::Vote(play)) => {
-            evaluate_players(games, played, threads, || NetPlayer::new(&net.net, play), watch)
+        (Kind::Dcnn(net), Manner::Vote(play)) => {
+            evaluate_players(games, played, threads, || DcnnPlayer::new(&net.net, play), watch)
         }
         _ => None,
     }

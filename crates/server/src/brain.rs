@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use afterstate_dcnn::{DcnnPlayer, Play};
 use afterstate_game::{Move, State};
 use afterstate_lab::{
-    model::{Loaded, LoadedNet},
+    model::{Loaded, LoadedDcnn},
     review::Reference,
 };
-use afterstate_policy::{NetPlayer, Play};
 use afterstate_search::{Advice, Limit, Player, PlayerSpec};
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -43,7 +43,7 @@ pub(crate) enum Brain {
     /// An n-tuple network.
     Network(Arc<Loaded>, PlayerSpec),
     /// A convolutional network.
-    Net(Arc<LoadedNet>, Play),
+    Dcnn(Arc<LoadedDcnn>, Play),
 }
 
 impl Brain {
@@ -54,15 +54,15 @@ impl Brain {
             Search::Exact => Ok(Brain::Exact),
             Search::Usual(plies) => match model()? {
                 Model::Network(model) => Ok(Brain::network(model, PlayerSpec::new(Limit::Plies(plies)))),
-                Model::Net(model) => Brain::of_net(model, None),
+                Model::Dcnn(model) => Brain::of_net(model, None),
             },
             Search::Player(search) => match model()? {
                 Model::Network(model) => Ok(Brain::network(model, search)),
-                Model::Net(model) => Brain::of_net(model, Some(&search.to_string())),
+                Model::Dcnn(model) => Brain::of_net(model, Some(&search.to_string())),
             },
             Search::Policy(play) => match model()? {
                 Model::Network(model) => Err(no_policy(&model.name, play)),
-                Model::Net(model) => Brain::of_net(model, Some(&play.to_string())),
+                Model::Dcnn(model) => Brain::of_net(model, Some(&play.to_string())),
             },
         }
     }
@@ -87,9 +87,9 @@ impl Brain {
         Brain::Network(model, search)
     }
 
-    fn of_net(model: Arc<LoadedNet>, search: Option<&str>) -> Answer<Self> {
+    fn of_net(model: Arc<LoadedDcnn>, search: Option<&str>) -> Answer<Self> {
         let play = model.play(search)?;
-        Ok(Brain::Net(model, play))
+        Ok(Brain::Dcnn(model, play))
     }
 
     /// The name of the model.
@@ -97,7 +97,7 @@ impl Brain {
         match self {
             Brain::Exact => "exact",
             Brain::Network(model, _) => &model.name,
-            Brain::Net(model, _) => &model.name,
+            Brain::Dcnn(model, _) => &model.name,
         }
     }
 
@@ -106,13 +106,13 @@ impl Brain {
         match self {
             Brain::Exact => "exact".into(),
             Brain::Network(_, search) => search.to_string(),
-            Brain::Net(model, play) => model.play_name(*play),
+            Brain::Dcnn(model, play) => model.play_name(*play),
         }
     }
 
     /// Whether moves are judged by how probable they are, and not by the score that is expected.
     pub(crate) fn is_policy(&self) -> bool {
-        matches!(self, Brain::Net(model, _) if model.net.spec().outputs() > 1)
+        matches!(self, Brain::Dcnn(model, _) if model.net.spec().outputs() > 1)
     }
 
     /// The player, if there is one for such boards. It gives up when the flag is set.
@@ -140,7 +140,7 @@ impl Brain {
                     search.with_stop(stop.clone()).with_endgames(endgames)
                 }))
             }
-            Brain::Net(model, play) => Solutions::by_net(NetPlayer::new(&model.net, *play)),
+            Brain::Dcnn(model, play) => Solutions::by_net(DcnnPlayer::new(&model.net, *play)),
         }
     }
 
@@ -174,7 +174,7 @@ impl Brain {
         figures.insert("plies".into(), json!(advice.plies));
         figures.insert("evaluated".into(), json!(advice.evaluated));
         figures.insert("seconds".into(), json!(advice.time.as_secs_f64()));
-        if let Brain::Net(_, play) = self
+        if let Brain::Dcnn(_, play) = self
             && self.is_policy()
         {
             let split = |a: Move| advice.values[a as usize].map(|value| split(*play, value));

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use afterstate_dcnn::{Architecture, DcnnInfo};
 use afterstate_lab::{
     model::{BUILT_IN, open_file},
     recipe::Recipe,
@@ -10,7 +11,6 @@ use afterstate_network::{
     NetworkSpec, Values,
     file::{ModelInfo, safetensors::TensorFile},
 };
-use afterstate_policy::{Architecture, NetInfo};
 use serde::Serialize;
 
 use crate::models::{Kind, Named};
@@ -55,7 +55,7 @@ struct Contents {
 /// Describes a model; nothing for files that are no models.
 pub(crate) fn describe(named: &Named, default: &Named) -> Option<Description> {
     let file = open_file(named.path.as_deref().unwrap_or(Path::new(BUILT_IN))).ok()?;
-    let contents = if NetInfo::is_in(&file) { net(&file) } else { network(&file) }?;
+    let contents = if DcnnInfo::is_in(&file) { net(&file) } else { network(&file) }?;
     let is_default = default.name == named.name;
     let (name, bytes) = (named.name.clone(), file.size());
     Some(Description { name, kind: named.kind, contents, bytes, default: is_default })
@@ -77,7 +77,7 @@ fn network(file: &TensorFile) -> Option<Contents> {
 }
 
 fn net(file: &TensorFile) -> Option<Contents> {
-    let spec = NetInfo::of(file).ok()?.spec;
+    let spec = DcnnInfo::of(file).ok()?.spec;
     let (network, values, description) = match spec.architecture {
         Architecture::Dcnn { layers, channels } => {
             let description = format!("a policy of {layers} convolutions with {channels} channels");

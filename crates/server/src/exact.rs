@@ -7,8 +7,8 @@ use std::{
     time::Instant,
 };
 
+use afterstate_dcnn::DcnnPlayer;
 use afterstate_game::{Rules, State};
-use afterstate_policy::NetPlayer;
 use afterstate_search::{Advice, Player};
 use afterstate_solver::{Objective, Solution, Space};
 use axum::http::StatusCode;
@@ -52,7 +52,7 @@ pub(crate) trait OnSide<const N: usize> {
     fn exact(&self) -> Answer<Box<dyn Player<N>>>;
 
     /// Who plays by a convolutional network.
-    fn by_net(_: NetPlayer<'_>) -> Answer<Box<dyn Player<N> + '_>> {
+    fn by_net(_: DcnnPlayer<'_>) -> Answer<Box<dyn Player<N> + '_>> {
         let error = format!("the board is {N}×{N}, but convolutional networks play on 4×4");
         Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, "give another board, or another model"))
     }
@@ -167,7 +167,7 @@ impl OnSide<4> for Solutions {
         Err(ApiError::bad("4×4 is not solved, and will not be", "exact values are for 3×3 and 2×2"))
     }
 
-    fn by_net(player: NetPlayer<'_>) -> Answer<Box<dyn Player<4> + '_>> {
+    fn by_net(player: DcnnPlayer<'_>) -> Answer<Box<dyn Player<4> + '_>> {
         Ok(Box::new(player))
     }
 }

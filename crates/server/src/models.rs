@@ -10,7 +10,7 @@ use std::{
 
 use afterstate_endgame::Tables;
 use afterstate_lab::{
-    model::{BUILT_IN, Loaded, LoadedNet},
+    model::{BUILT_IN, Loaded, LoadedDcnn},
     run::Directory,
 };
 use afterstate_network::available_memory;
@@ -47,9 +47,9 @@ impl Named {
 
     /// Brings it into memory.
     fn load(self, endgames: Option<Arc<Tables>>) -> Answer<Model> {
-        let net = self.path.as_deref().map(LoadedNet::open).transpose()?.flatten();
+        let net = self.path.as_deref().map(LoadedDcnn::open).transpose()?.flatten();
         if let Some(net) = net {
-            return Ok(Model::Net(Arc::new(LoadedNet { name: self.name, ..net })));
+            return Ok(Model::Dcnn(Arc::new(LoadedDcnn { name: self.name, ..net })));
         }
         let network = Loaded::open(self.path.as_deref())?.with_endgames(endgames);
         Ok(Model::Network(Arc::new(Loaded { name: self.name, ..network })))
@@ -62,7 +62,7 @@ pub(crate) enum Model {
     /// An n-tuple network.
     Network(Arc<Loaded>),
     /// A convolutional network.
-    Net(Arc<LoadedNet>),
+    Dcnn(Arc<LoadedDcnn>),
 }
 
 impl Model {
@@ -70,7 +70,7 @@ impl Model {
     fn size(&self) -> u64 {
         let bytes = match self {
             Model::Network(model) => size_of_val(model.network.weights()),
-            Model::Net(model) => size_of_val(model.net.weights()),
+            Model::Dcnn(model) => size_of_val(model.net.weights()),
         };
         bytes as u64
     }

@@ -5,9 +5,9 @@ use std::{
     path::PathBuf,
 };
 
+use afterstate_dcnn::DcnnPlayer;
 use afterstate_game::{AnyBoard, Board, Move, State, draw};
-use afterstate_lab::model::{Loaded, LoadedNet};
-use afterstate_policy::NetPlayer;
+use afterstate_lab::model::{Loaded, LoadedDcnn};
 use afterstate_search::{Advice, LineMove, Player, best_line};
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -61,7 +61,7 @@ impl Advise {
             let (threads, json) = (thread_count(self.threads), self.json);
             return Exact { file: file.as_deref(), threads, json }.advise(self.board, out);
         }
-        if let Some(net) = self.model.as_deref().map(LoadedNet::open).transpose()?.flatten() {
+        if let Some(net) = self.model.as_deref().map(LoadedDcnn::open).transpose()?.flatten() {
             return self.advise_by_net(&net, out);
         }
         let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
@@ -75,13 +75,13 @@ impl Advise {
     }
 
     /// The advice of a convolutional network: there is no line, since it does not look ahead.
-    fn advise_by_net(&self, net: &LoadedNet, out: &mut dyn Write) -> Result<(), Failure> {
+    fn advise_by_net(&self, net: &LoadedDcnn, out: &mut dyn Write) -> Result<(), Failure> {
         let AnyBoard::Four(board) = self.board else {
             let message = "the board is not 4×4, which is what convolutional networks play on";
             return Err(Failure::input(message, "give a board of sixteen cells"));
         };
         let play = net.play(self.search.as_deref())?;
-        let (advice, name) = (NetPlayer::new(&net.net, play).advise(State::new(board)), net.play_name(play));
+        let (advice, name) = (DcnnPlayer::new(&net.net, play).advise(State::new(board)), net.play_name(play));
         if self.json {
             return Ok(writeln!(out, "{}", as_json(board, &name, &advice, &[]))?);
         }

@@ -8,7 +8,7 @@ use std::{
 
 use afterstate_game::{Move, draw};
 use afterstate_lab::{
-    model::{Loaded, LoadedNet},
+    model::{Loaded, LoadedDcnn},
     review::{self, ACCURACY_MOVES, AnyGame, Format, Grade, Judged, Played, Reference, Summary},
 };
 use afterstate_search::Advice;
@@ -64,7 +64,7 @@ impl Review {
         let text = self.text()?;
         let (format, game) =
             review::parse(&text, MOST_MOVES).map_err(|error| Failure::input(&error, error.hint()))?;
-        if self.model.as_deref().map(LoadedNet::open).transpose()?.flatten().is_some() {
+        if self.model.as_deref().map(LoadedDcnn::open).transpose()?.flatten().is_some() {
             let hint = "give an n-tuple network, or leave --model out";
             return Err(Failure::input("a review needs the values of an n-tuple network", hint));
         }

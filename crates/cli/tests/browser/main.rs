@@ -14,7 +14,7 @@ mod views;
 
 use std::{collections::BTreeMap, env, path::Path};
 
-use afterstate_policy::{Net, NetSpec};
+use afterstate_dcnn::{Dcnn, DcnnSpec};
 
 use harness::{Page, Setup, in_browser};
 
@@ -84,7 +84,7 @@ fn the_page_is_for_everybody() {
 
 /// A policy that has learned nothing, and a solution that knows one board.
 fn other_models(models: &Path) {
-    let net = Net::new(NetSpec::dcnn(2, 4).expect("a network"), 1);
+    let net = Dcnn::new(DcnnSpec::policy(2, 4).expect("a network"), 1);
     net.save(&models.join("policy.safetensors"), &BTreeMap::new()).expect("a file");
     solution::write(&models.join("3x3.solution"));
 }

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use afterstate_dcnn::{
+    CrossEntropy, Dcnn, DcnnPlayer, Device, Play, Sample, SquaredError, Step, Trainer, ValuePlayer,
+};
 use afterstate_game::{Afterstate, Move, Rules};
 use afterstate_network::file::FileError;
-use afterstate_policy::{
-    CrossEntropy, Device, Net, NetPlayer, Play, Sample, SquaredError, Step, Trainer, ValuePlayer,
-};
 use afterstate_search::{Limit, Player, PlayerSpec};
 
 use super::{DcnnError, Settings, Taught, tuples::TupleLearner};
@@ -41,7 +41,7 @@ fn policy_samples(records: &[Record]) -> Vec<Sample<Move>> {
 impl Learner {
     /// Begins.
     pub(super) fn new(settings: &Settings, threads: usize, device: Device) -> Result<Self, DcnnError> {
-        let net = |spec| Net::new(spec, settings.seed);
+        let net = |spec| Dcnn::new(spec, settings.seed);
         match (&settings.network, settings.spec()?) {
             (Taught::Tjwei, Some(spec)) => Ok(Learner::Value(Trainer::new(net(spec), threads)?.on(device)?)),
             (_, Some(spec)) => Ok(Learner::Policy(Trainer::new(net(spec), threads)?.on(device)?)),
@@ -125,8 +125,8 @@ impl Learner {
     /// How it plays: policies by majority vote, values greedily.
     pub(super) fn player(&self) -> Box<dyn Player<4> + '_> {
         match self {
-            Learner::Policy(trainer) => Box::new(NetPlayer::new(trainer.net(), Play::MajorityVote)),
-            Learner::Value(trainer) => Box::new(NetPlayer::new(trainer.net(), Play::Plain)),
+            Learner::Policy(trainer) => Box::new(DcnnPlayer::new(trainer.net(), Play::MajorityVote)),
+            Learner::Value(trainer) => Box::new(DcnnPlayer::new(trainer.net(), Play::Plain)),
             Learner::Tuples(learner) => {
                 PlayerSpec::new(Limit::Plies(1)).player(learner.network.view(), Rules::default(), 1)
             }

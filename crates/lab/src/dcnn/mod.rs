@@ -13,12 +13,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use afterstate_dcnn::{
+    Architecture, CrossEntropy, Dcnn, DcnnSpec, Device, DeviceError, Sample, SpecError, Step, Trainer,
+};
 use afterstate_network::{
     MemoryError, check_fits,
     file::{FileError, atomic::write_atomically},
-};
-use afterstate_policy::{
-    Architecture, CrossEntropy, Device, DeviceError, Net, NetSpec, Sample, SpecError, Step, Trainer,
 };
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +90,7 @@ impl Default for Settings {
             shards: 0,
             shards_checksum: String::new(),
             network: Taught::Dcnn { layers: 5, channels: 222 },
-            tile_values: NetSpec::TILE_VALUES,
+            tile_values: DcnnSpec::TILE_VALUES,
             samples: 20_000_000,
             batch: 1000,
             rate: 0.001,
@@ -109,13 +109,13 @@ impl Settings {
     ///
     /// # Errors
     /// When there is no such network.
-    pub fn spec(&self) -> Result<Option<NetSpec>, DcnnError> {
+    pub fn spec(&self) -> Result<Option<DcnnSpec>, DcnnError> {
         let architecture = match self.network {
             Taught::Dcnn { layers, channels } => Architecture::Dcnn { layers, channels },
-            Taught::Tjwei => NetSpec::HALF_TJWEI.architecture,
+            Taught::Tjwei => DcnnSpec::HALF_TJWEI.architecture,
             Taught::Tuples(_) => return Ok(None),
         };
-        Ok(Some(NetSpec { architecture, tile_values: self.tile_values }.checked()?))
+        Ok(Some(DcnnSpec { architecture, tile_values: self.tile_values }.checked()?))
     }
 
     /// The settings of the run in a directory; `None` when there is no run.
@@ -332,7 +332,7 @@ pub enum DcnnError {
 /// # Errors
 /// When it is no policy network, there is no such device, or the records cannot be read.
 pub fn accuracy(
-    net: Net,
+    net: Dcnn,
     records: &Path,
     samples: u64,
     threads: usize,

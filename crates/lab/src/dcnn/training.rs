@@ -8,9 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use afterstate_dcnn::{Device, Step};
 use afterstate_game::{GameRng, Rules, Symmetry, game_rng};
 use afterstate_network::file::{FileError, Problem};
-use afterstate_policy::{Device, Step};
 use rand_core::Rng;
 use serde_json::json;
 

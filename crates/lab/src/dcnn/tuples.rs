@@ -3,12 +3,12 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use afterstate_dcnn::Device;
 use afterstate_game::Afterstate;
 use afterstate_network::{
     FeatureSlots, Level, Network, NetworkSpec, Tuples,
     file::{FileError, ModelInfo, safetensors::TensorFile},
 };
-use afterstate_policy::Device;
 
 use super::DcnnError;
 

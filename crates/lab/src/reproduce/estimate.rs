@@ -2,10 +2,10 @@
 
 use std::{collections::HashMap, time::Instant};
 
+use afterstate_dcnn::{self as dcnn, CrossEntropy, Dcnn, DcnnSpec, Sample};
 use afterstate_game::{Game, Move, Rules};
 use afterstate_learning::Trainer;
 use afterstate_network::Network;
-use afterstate_policy::{self as policy, CrossEntropy, Net, NetSpec, Sample};
 
 use super::{Plan, ReproduceError, training::Method, work::lanes_of};
 use crate::{
@@ -114,9 +114,9 @@ impl Rates {
 }
 
 /// Teaches for a moment; which board makes no difference.
-fn measure_lesson(spec: NetSpec, threads: usize) -> Result<Option<f64>, ReproduceError> {
+fn measure_lesson(spec: DcnnSpec, threads: usize) -> Result<Option<f64>, ReproduceError> {
     let mut trainer =
-        policy::Trainer::<CrossEntropy>::new(Net::new(spec, 1), threads).map_err(DcnnError::from)?;
+        dcnn::Trainer::<CrossEntropy>::new(Dcnn::new(spec, 1), threads).map_err(DcnnError::from)?;
     let board = Game::<4>::new(Rules::default(), 1, 1).state().board();
     let batch = vec![Sample { board, target: Move::Down }; BATCH * threads.max(1)];
     let (start, mut spans, mut done) = (Instant::now(), Spans::default(), 0);

@@ -5,7 +5,7 @@ use std::{
     str::FromStr,
 };
 
-use afterstate_policy::{Device, NetSpec, Play};
+use afterstate_dcnn::{DcnnSpec, Device, Play};
 use afterstate_search::{Limit, PlayerSpec};
 
 use super::{
@@ -232,7 +232,7 @@ impl Plan {
         }
         let weights = match (row.dcnn, row.tuples) {
             (Some(Dcnn { layers, channels, .. }), _) => {
-                NetSpec::dcnn(layers, channels).map_err(DcnnError::from)?.weights() as u64
+                DcnnSpec::policy(layers, channels).map_err(DcnnError::from)?.weights() as u64
             }
             (None, Some(TupleCount { count, cells })) => count * TILE_VALUES.pow(cells),
             (None, None) => {

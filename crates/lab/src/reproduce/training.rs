@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use afterstate_policy::Play;
+use afterstate_dcnn::Play;
 use afterstate_search::PlayerSpec;
 
 use crate::{dcnn, recipe::Recipe};

@@ -6,14 +6,14 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
+use afterstate_dcnn::Device;
 use afterstate_lab::{
     dcnn::{DcnnError, Event, LearningLine, Settings, Taught, Training, accuracy},
     log::Log,
-    model::LoadedNet,
+    model::LoadedDcnn,
     records::GAMES_PER_SHARD,
     run::Directory,
 };
-use afterstate_policy::Device;
 
 fn settings(records: &Path, network: Taught) -> Settings {
     Settings {
@@ -73,7 +73,7 @@ fn what_was_learned_is_seen_on_records_held_out() {
     let log = Log::<LearningLine>::read(&Directory::new(&directory).log()).unwrap();
     let held_out = log.last().unwrap().held_out_accuracy.unwrap();
     assert!(held_out > 0.7, "{held_out}");
-    let net = LoadedNet::open(&directory).unwrap().unwrap().net;
+    let net = LoadedDcnn::open(&directory).unwrap().unwrap().net;
     let step = accuracy(net, &records, 1000, 1, Device::Cpu).unwrap();
     assert!(step.accuracy() > 0.7, "{}", step.accuracy());
 }

@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, fs};
 
+use afterstate_dcnn::{Architecture, Dcnn, DcnnPlayer, DcnnSpec, Play};
 use afterstate_game::{Game, Rules, State, game_rng};
 use afterstate_lab::evaluate::{
     Contest, Games, KeptGames, KeptHeader, Outcome, Steps, SurvivalError, Survivor, evaluate,
@@ -9,7 +10,6 @@ use afterstate_lab::evaluate::{
 };
 use afterstate_lab::log::LogError;
 use afterstate_network::{Network, NetworkSpec, Tuples};
-use afterstate_policy::{Architecture, Net, NetPlayer, NetSpec, Play};
 use afterstate_search::{Player, PlayerSpec};
 use rand_core::Rng;
 
@@ -55,13 +55,13 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn games_in_step_are_those_that_are_played_alone() {
-    let policy = Net::new(NetSpec::dcnn(2, 6).unwrap(), 3);
+    let policy = Dcnn::new(DcnnSpec::policy(2, 6).unwrap(), 3);
     let value =
-        Net::new(NetSpec { architecture: Architecture::Tjwei { first: 3, second: 4 }, tile_values: 16 }, 3);
+        Dcnn::new(DcnnSpec { architecture: Architecture::Tjwei { first: 3, second: 4 }, tile_values: 16 }, 3);
     for (net, play) in [(&policy, Play::MajorityVote), (&policy, Play::Plain), (&value, Play::Plain)] {
         let alone = |number| {
             let (mut player, mut game) =
-                (NetPlayer::new(net, play), Game::<4>::new(Rules::default(), 1, number));
+                (DcnnPlayer::new(net, play), Game::<4>::new(Rules::default(), 1, number));
             while let Some(best) = player.advise_all(&[game.state()])[0].best() {
                 game.play(best);
             }
@@ -72,7 +72,7 @@ fn games_in_step_are_those_that_are_played_alone() {
         for threads in [1, 2, 5] {
             let games = Games { rules: Rules::default(), seed: 1, count: 12 };
             let outcome =
-                evaluate_players(games, &played, threads, || NetPlayer::new(net, play), |_| true).unwrap();
+                evaluate_players(games, &played, threads, || DcnnPlayer::new(net, play), |_| true).unwrap();
             let found = outcome.results.iter().map(|result| (result.game, result.score, result.moves));
             assert!(found.eq(expected.iter().copied()), "{play} on {threads} threads");
         }

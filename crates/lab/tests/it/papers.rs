@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, fs, path::Path};
 
+use afterstate_dcnn::DcnnSpec;
 use afterstate_lab::{
     recipe::{Recipe, Start},
     reproduce::{
@@ -10,7 +11,6 @@ use afterstate_lab::{
         table_names,
     },
 };
-use afterstate_policy::NetSpec;
 
 const TEXTS: [(&str, &str); 5] = [
     ("jaskowski-2016", "000_"),
@@ -154,8 +154,8 @@ fn tables_are_whole() {
 fn dcnn_rows_are_the_networks_of_table_2() {
     for table in tables() {
         for dcnn in table.rows.iter().filter_map(|row| row.dcnn) {
-            let known = NetSpec::TABLE_2.contains(&(dcnn.layers, dcnn.channels));
-            let weights = NetSpec::dcnn(dcnn.layers, dcnn.channels).unwrap().weights();
+            let known = DcnnSpec::TABLE_2.contains(&(dcnn.layers, dcnn.channels));
+            let weights = DcnnSpec::policy(dcnn.layers, dcnn.channels).unwrap().weights();
             assert!(known || [208_234, 410_128, 615_364].contains(&weights), "{}: {dcnn:?}", table.name);
         }
     }

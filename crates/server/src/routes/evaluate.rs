@@ -7,13 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use afterstate_dcnn::DcnnPlayer;
 use afterstate_game::Rules;
 use afterstate_lab::{
     evaluate::{Contest, Games, Kept, KeptHeader, Outcome, SEED, evaluate_players},
     review::LARGEST_NUMBER,
     stats::{GameResult, Paired},
 };
-use afterstate_policy::NetPlayer;
 use axum::{
     extract::State,
     response::{Response, sse::Event},
@@ -237,8 +237,8 @@ impl Playing {
                 Contest { network, player: *player, endgames: None, games, played, threads, collect: None }
                     .play(watch)
             }
-            Brain::Net(model, play) => {
-                let player = || NetPlayer::new(&model.net, *play);
+            Brain::Dcnn(model, play) => {
+                let player = || DcnnPlayer::new(&model.net, *play);
                 evaluate_players(games(Rules::default()), played, threads, player, watch)
             }
         }

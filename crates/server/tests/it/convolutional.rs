@@ -3,25 +3,25 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use crate::common::Running;
+use afterstate_dcnn::{Architecture, Dcnn, DcnnSpec, Play, PolicyPlayer, ValuePlayer};
 use afterstate_game::{Move, State};
-use afterstate_policy::{Architecture, DcnnPlayer, Net, NetSpec, Play, ValuePlayer};
 use afterstate_search::Player;
 use serde_json::{Value, json};
 
 const BOARD: &str = "0123/1235/0146/0002";
 
-fn policy() -> Net {
-    Net::new(NetSpec::dcnn(2, 4).expect("a network"), 7)
+fn policy() -> Dcnn {
+    Dcnn::new(DcnnSpec::policy(2, 4).expect("a network"), 7)
 }
 
-fn value() -> Net {
-    Net::new(NetSpec { architecture: Architecture::Tjwei { first: 2, second: 2 }, tile_values: 16 }, 7)
+fn value() -> Dcnn {
+    Dcnn::new(DcnnSpec { architecture: Architecture::Tjwei { first: 2, second: 2 }, tile_values: 16 }, 7)
 }
 
 /// With `policy`, a file, `taught`, the directory of a training, and `value`, a file.
 fn serve() -> Running {
     Running::with(|options| {
-        let save = |net: Net, path: &Path| net.save(path, &BTreeMap::new()).expect("a file");
+        let save = |net: Dcnn, path: &Path| net.save(path, &BTreeMap::new()).expect("a file");
         save(policy(), &options.models.join("policy.safetensors"));
         save(value(), &options.models.join("value.safetensors"));
         let taught = options.runs.join("taught");
@@ -54,7 +54,7 @@ fn the_list_says_what_they_are() {
 fn a_policy_gives_votes_and_probabilities() {
     let (server, net, state) = (serve(), policy(), BOARD.parse::<State<4>>().expect("a board"));
     for play in [Play::MajorityVote, Play::Sum, Play::Plain] {
-        let expected = DcnnPlayer::new(&net, play).expect("a policy").advise(state);
+        let expected = PolicyPlayer::new(&net, play).expect("a policy").advise(state);
         let advice = server.get(&format!("/api/advise?board={BOARD}&model=policy&search={play}")).json();
         assert_eq!((&advice["model"], &advice["search"]), (&json!("policy"), &json!(play.to_string())));
         assert_eq!(numbers(&advice["values"]), expected.values, "{play}");

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use afterstate_dcnn::{CrossEntropy, Dcnn, DcnnPlayer, DcnnSpec, Play, Sample, Trainer, Work};
 use afterstate_game::{Board, Game, Move, Rules};
-use afterstate_policy::{CrossEntropy, Net, NetPlayer, NetSpec, Play, Sample, Trainer, Work};
 use afterstate_search::Player;
 
 use super::{Figure, Unit};
@@ -16,8 +16,8 @@ const MEASURED: Duration = Duration::from_secs(5);
 /// vote.
 pub(super) fn dcnn() -> Result<Vec<Figure>, Failure> {
     let spec =
-        NetSpec::of_table_2(5).ok_or_else(|| Failure::other("there is no such network", "try again"))?;
-    let net = Net::new(spec, 1);
+        DcnnSpec::of_table_2(5).ok_or_else(|| Failure::other("there is no such network", "try again"))?;
+    let net = Dcnn::new(spec, 1);
     let threads = thread_count(0);
     let batch: Vec<_> = boards(1000).into_iter().map(|board| Sample { board, target: Move::Down }).collect();
     let trainer = Trainer::<CrossEntropy>::new(net.clone(), threads);
@@ -30,7 +30,7 @@ pub(super) fn dcnn() -> Result<Vec<Figure>, Failure> {
         net.forward(&[batch[0].board], &mut work);
     });
     let (mut player, mut game) =
-        (NetPlayer::new(&net, Play::MajorityVote), Game::<4>::new(Rules::default(), 1, 1));
+        (DcnnPlayer::new(&net, Play::MajorityVote), Game::<4>::new(Rules::default(), 1, 1));
     let moves = rate(1, || match player.advise(game.state()).best() {
         Some(best) => _ = game.play(best),
         None => game = Game::new(Rules::default(), 1, 1),

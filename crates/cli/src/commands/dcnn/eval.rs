@@ -2,8 +2,8 @@
 
 use std::{io::Write, path::PathBuf};
 
-use afterstate_lab::{dcnn::accuracy, model::LoadedNet};
-use afterstate_policy::Device;
+use afterstate_dcnn::Device;
+use afterstate_lab::{dcnn::accuracy, model::LoadedDcnn};
 use clap::Args;
 use serde_json::json;
 
@@ -41,7 +41,7 @@ pub(super) struct Eval {
 
 impl Eval {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let Some(model) = LoadedNet::open(&self.model)? else {
+        let Some(model) = LoadedDcnn::open(&self.model)? else {
             let message = format!("{} is no convolutional network", self.model.display());
             return Err(Failure::input(message, "`afterstate dcnn train` makes one"));
         };

@@ -5,7 +5,7 @@ mod train;
 
 use std::io::Write;
 
-use afterstate_policy::DeviceError;
+use afterstate_dcnn::DeviceError;
 use clap::{Args, Subcommand};
 
 use crate::error::Failure;

@@ -5,11 +5,11 @@ use std::{
     path::PathBuf,
 };
 
+use afterstate_dcnn::{DcnnSpec, Device};
 use afterstate_lab::{
     dcnn::{DcnnError, Event, LearningLine, Outcome, Settings, Taught, Training},
     run::Directory,
 };
-use afterstate_policy::{Device, NetSpec};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -136,7 +136,7 @@ impl Train {
             (None, Some(layers), Some(channels), _) => Ok(Taught::Dcnn { layers, channels }),
             (None, None, Some(channels), _) => Ok(Taught::Dcnn { layers: 5, channels }),
             (None, Some(layers), None, _) => {
-                let row = NetSpec::TABLE_2.into_iter().find(|&(k, _)| k == layers);
+                let row = DcnnSpec::TABLE_2.into_iter().find(|&(k, _)| k == layers);
                 let (layers, channels) = row.ok_or_else(|| {
                     let message = format!("the paper's Table 2 has 2 to 9 layers, not {layers}");
                     Failure::input(message, "say how many channels there are, with `--channels N`")

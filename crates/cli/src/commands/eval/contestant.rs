@@ -2,13 +2,13 @@
 
 use std::{collections::HashSet, path::Path};
 
+use afterstate_dcnn::{DcnnPlayer, Device, Play, Work};
 use afterstate_game::Rules;
 use afterstate_lab::{
     evaluate::{Contest, Games, Outcome, Steps, evaluate_players},
-    model::{Loaded, LoadedNet},
+    model::{Loaded, LoadedDcnn},
     stats::GameResult,
 };
-use afterstate_policy::{Device, NetPlayer, Play, Work};
 use afterstate_search::{Downgrade, Limit, PlayerSpec};
 
 use super::{check_search, parse_search};
@@ -22,7 +22,7 @@ pub(super) enum Contestant {
     /// An n-tuple network with a search.
     Network(Box<Loaded>, PlayerSpec),
     /// A convolutional network, with room on the device where it plays.
-    Net(Box<LoadedNet>, Play, Work),
+    Dcnn(Box<LoadedDcnn>, Play, Work),
 }
 
 impl Contestant {
@@ -34,13 +34,13 @@ impl Contestant {
         device: Device,
         endgame: Option<&Path>,
     ) -> Result<Self, Failure> {
-        if let Some(net) = model.map(LoadedNet::open).transpose()?.flatten() {
+        if let Some(net) = model.map(LoadedDcnn::open).transpose()?.flatten() {
             if endgame.is_some() {
                 let message = format!("{} is a convolutional network, which asks no tables", net.name);
                 return Err(Failure::input(message, "leave out `--endgame`"));
             }
             let play = net.play(search)?;
-            return Ok(Contestant::Net(Box::new(net), play, Work::on(device).map_err(no_device)?));
+            return Ok(Contestant::Dcnn(Box::new(net), play, Work::on(device).map_err(no_device)?));
         }
         if device != Device::Cpu {
             return Err(Failure::input("an n-tuple network plays on the CPU alone", "leave out `--device`"));
@@ -55,7 +55,7 @@ impl Contestant {
     pub(super) fn name(&self) -> &str {
         match self {
             Contestant::Network(model, _) => &model.name,
-            Contestant::Net(model, ..) => &model.name,
+            Contestant::Dcnn(model, ..) => &model.name,
         }
     }
 
@@ -63,21 +63,21 @@ impl Contestant {
     pub(super) fn checksum(&self) -> &str {
         match self {
             Contestant::Network(model, _) => &model.checksum,
-            Contestant::Net(model, ..) => &model.checksum,
+            Contestant::Dcnn(model, ..) => &model.checksum,
         }
     }
 
     pub(super) fn side(&self) -> usize {
         match self {
             Contestant::Network(model, _) => model.side(),
-            Contestant::Net(..) => 4,
+            Contestant::Dcnn(..) => 4,
         }
     }
 
     pub(super) fn rules(&self) -> Rules {
         match self {
             Contestant::Network(model, _) => model.rules,
-            Contestant::Net(..) => Rules::default(),
+            Contestant::Dcnn(..) => Rules::default(),
         }
     }
 
@@ -85,7 +85,7 @@ impl Contestant {
     pub(super) fn search(&self) -> String {
         match self {
             Contestant::Network(model, search) => model.search_name(*search),
-            Contestant::Net(model, play, _) => model.play_name(*play),
+            Contestant::Dcnn(model, play, _) => model.play_name(*play),
         }
     }
 
@@ -93,7 +93,7 @@ impl Contestant {
     pub(super) fn network(&self, what: &str) -> Result<(&Loaded, PlayerSpec), Failure> {
         match self {
             Contestant::Network(model, search) => Ok((model, *search)),
-            Contestant::Net(model, ..) => {
+            Contestant::Dcnn(model, ..) => {
                 let message =
                     format!("{what} needs an n-tuple network, but {} is a convolutional one", model.name);
                 Err(Failure::input(message, "`afterstate eval MODEL` lets it play whole games"))
@@ -131,8 +131,8 @@ impl Contestant {
                 let (network, player, endgames) = (&model.network, *player, model.endgames.as_ref());
                 Contest { network, player, endgames, games, played, threads, collect }.play(watch)
             }
-            Contestant::Net(model, play, work) => {
-                let player = || NetPlayer::new(&model.net, *play).with(work.clone());
+            Contestant::Dcnn(model, play, work) => {
+                let player = || DcnnPlayer::new(&model.net, *play).with(work.clone());
                 evaluate_players(games, played, threads, player, watch)
             }
         }

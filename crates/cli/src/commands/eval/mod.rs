@@ -12,6 +12,7 @@ use std::{
     time::Instant,
 };
 
+use afterstate_dcnn::Device;
 use afterstate_lab::{
     evaluate::{self, Games, KeptGames, KeptHeader, Outcome, Position, Steps},
     log::LogError,
@@ -19,7 +20,6 @@ use afterstate_lab::{
     stats::{EvalReport, GameResult, Summary, Tally},
 };
 use afterstate_network::file::atomic::Target;
-use afterstate_policy::Device;
 use afterstate_search::{Downgrade, PlayerSpec};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

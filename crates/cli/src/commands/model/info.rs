@@ -5,17 +5,17 @@ use std::{
     path::PathBuf,
 };
 
+use afterstate_dcnn::DcnnInfo;
 use afterstate_game::{Move, tile_colour};
 use afterstate_lab::model::{DOWNGRADE, open_file};
 use afterstate_network::{
     Layout, Network, NetworkSpec, TableId, Tuple, Values,
     file::{FileError, ModelInfo, safetensors::TensorFile},
 };
-use afterstate_policy::NetInfo;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{failure, net, summary, thousands};
+use super::{dcnn, failure, summary, thousands};
 use crate::error::Failure;
 
 /// How many tuples are drawn side by side.
@@ -80,8 +80,8 @@ impl Summary {
 impl Info {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let file = open_file(&self.file)?;
-        if NetInfo::is_in(&file) {
-            return net::show(&file, self.json, out);
+        if DcnnInfo::is_in(&file) {
+            return dcnn::show(&file, self.json, out);
         }
         let info = ModelInfo::of(&file).map_err(failure)?;
         let spec = &info.spec;

@@ -1,9 +1,9 @@
 //! `afterstate model`.
 
 mod compact;
+mod dcnn;
 mod derived;
 mod info;
-mod net;
 
 use std::{
     collections::BTreeMap,

@@ -14,8 +14,8 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use afterstate_lab::model::{Loaded, LoadedNet};
-use afterstate_policy::NetPlayer;
+use afterstate_dcnn::DcnnPlayer;
+use afterstate_lab::model::{Loaded, LoadedDcnn};
 use afterstate_search::{Player, PlayerSpec};
 use clap::{Args, ValueEnum};
 use ratatui::{
@@ -87,9 +87,9 @@ impl Play {
                 return Err(Failure::input(message, "run `afterstate play` without pipes or redirections"));
             }
         }
-        if let Some(net) = self.model.as_deref().map(LoadedNet::open).transpose()?.flatten() {
+        if let Some(net) = self.model.as_deref().map(LoadedDcnn::open).transpose()?.flatten() {
             let play = net.play(self.search.as_deref())?;
-            return self.play::<4>(Some(Box::new(NetPlayer::new(&net.net, play))), out);
+            return self.play::<4>(Some(Box::new(DcnnPlayer::new(&net.net, play))), out);
         }
         let search = parse_search(self.search.as_deref().unwrap_or("3ply"))?;
         let has_model = self.model.is_some() || self.board == Size::Four;

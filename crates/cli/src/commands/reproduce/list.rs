@@ -2,8 +2,8 @@
 
 use std::{fs, io::Write, path::Path};
 
+use afterstate_dcnn::Device;
 use afterstate_lab::reproduce::{GameCounts, Options, Plan, Rates, Report, Table, table_names};
-use afterstate_policy::Device;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 

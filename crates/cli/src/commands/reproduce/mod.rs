@@ -9,13 +9,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use afterstate_dcnn::Device;
 use afterstate_lab::{
     log::LogError,
     report::{figure_page, svg},
     reproduce::{GameCounts, LearningCurves, Options, Plan, Report, ReproduceError, Table, work},
 };
 use afterstate_network::file::atomic::write_atomically;
-use afterstate_policy::Device;
 use clap::Args;
 
 use super::{

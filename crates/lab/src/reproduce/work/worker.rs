@@ -12,12 +12,12 @@ use std::{
     time::Instant,
 };
 
+use afterstate_dcnn::{Dcnn, DcnnPlayer, Play};
 use afterstate_game::Rules;
 use afterstate_network::{
     Network,
     file::{atomic::write_atomically, safetensors::TensorFile},
 };
-use afterstate_policy::{Net, NetPlayer, Play};
 
 use super::{
     super::{
@@ -133,8 +133,8 @@ impl Worker<'_> {
                         })?
                     }
                     Entrant::Voting(_) => {
-                        let net = Net::load(&self.model(entrant))?;
-                        let player = || NetPlayer::new(&net, Play::MajorityVote);
+                        let net = Dcnn::load(&self.model(entrant))?;
+                        let player = || DcnnPlayer::new(&net, Play::MajorityVote);
                         self.play(entrant, games, &mut kept, |games, played, watch| {
                             evaluate_players(games, played, self.threads, player, watch)
                         })?

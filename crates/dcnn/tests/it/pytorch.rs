@@ -4,8 +4,8 @@
 use std::{collections::BTreeMap, path::Path, process::Command};
 
 use crate::common::{assert_close, boards, tensors, write_tensors};
+use afterstate_dcnn::{CrossEntropy, Dcnn, DcnnSpec, Sample, Trainer, Work};
 use afterstate_game::{Board, Move};
-use afterstate_policy::{CrossEntropy, Net, NetSpec, Sample, Trainer, Work};
 use serde_json::Value;
 
 fn numbers(value: &Value) -> Vec<f32> {
@@ -13,7 +13,7 @@ fn numbers(value: &Value) -> Vec<f32> {
 }
 
 /// The network with PyTorch's tensors.
-fn from_tensors(tensors: &Value) -> Net {
+fn from_tensors(tensors: &Value) -> Dcnn {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("net.safetensors");
     let metadata = [
@@ -32,7 +32,7 @@ fn from_tensors(tensors: &Value) -> Net {
         (name.as_str(), shape, numbers(&tensor["numbers"]))
     });
     write_tensors(&path, &metadata, tensors);
-    Net::load(&path).expect("a network")
+    Dcnn::load(&path).expect("a network")
 }
 
 #[test]
@@ -47,8 +47,8 @@ fn steps_of_training_are_those_of_pytorch() {
     let outputs = net.forward(&boards, &mut Work::default()).to_vec();
     assert_close("outputs", outputs.into_iter().map(f64::from), &numbers(&fixture["outputs"]), 1e-5);
     let mut trainer = Trainer::<CrossEntropy>::new(net, 1).expect("a policy");
-    let gradient =
-        Net::from_weights(*trainer.net().spec(), trainer.gradient(&batch)).expect("a number for each weight");
+    let gradient = Dcnn::from_weights(*trainer.net().spec(), trainer.gradient(&batch))
+        .expect("a number for each weight");
     let losses: Vec<_> = (0..3).map(|_| trainer.step(&batch, 0.001).error()).collect();
     assert_close("losses", losses, &numbers(&fixture["losses"]), 1e-5);
     for (what, net) in [("gradient", &gradient), ("after", trainer.net())] {
@@ -72,7 +72,7 @@ fn model_files_load_into_pytorch() {
     }
     let directory = tempfile::tempdir().expect("a directory");
     let (path, net) =
-        (directory.path().join("net.safetensors"), Net::new(NetSpec::dcnn(4, 20).expect("a network"), 9));
+        (directory.path().join("net.safetensors"), Dcnn::new(DcnnSpec::policy(4, 20).expect("a network"), 9));
     net.save(&path, &BTreeMap::new()).expect("a file");
     let boards = boards(5);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/pytorch_dcnn.py");

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, time::Instant};
 use afterstate_game::{Board, Move, Moves, State, Symmetry};
 use afterstate_search::{Advice, Player};
 
-use crate::{Architecture, Net, ValuePlayer, Work, loss::softmax, net::IN_STEP, spec::SpecError};
+use crate::{Architecture, Dcnn, ValuePlayer, Work, dcnn::IN_STEP, loss::softmax, spec::SpecError};
 
 /// How the outputs of a network become a move. Only legal moves take part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,24 +47,24 @@ impl fmt::Display for Play {
 /// A player by a policy network. The values of its advice are no scores: for plain play they are probabilities, for the sum the
 /// mean of eight probabilities, and for the majority vote that mean with the number of votes added.
 #[derive(Clone)]
-pub struct DcnnPlayer<'a> {
-    net: &'a Net,
+pub struct PolicyPlayer<'a> {
+    net: &'a Dcnn,
     play: Play,
     work: Work,
 }
 
-impl<'a> DcnnPlayer<'a> {
+impl<'a> PolicyPlayer<'a> {
     /// A player by this network.
     ///
     /// # Errors
     /// When it is no policy network.
-    pub fn new(net: &'a Net, play: Play) -> Result<Self, SpecError> {
+    pub fn new(net: &'a Dcnn, play: Play) -> Result<Self, SpecError> {
         net.spec().check_outputs(4)?;
-        Ok(DcnnPlayer::unchecked(net, play))
+        Ok(PolicyPlayer::unchecked(net, play))
     }
 
-    fn unchecked(net: &'a Net, play: Play) -> Self {
-        DcnnPlayer { net, play, work: Work::default() }
+    fn unchecked(net: &'a Dcnn, play: Play) -> Self {
+        PolicyPlayer { net, play, work: Work::default() }
     }
 
     /// The number of boards that are looked at for a move.
@@ -107,7 +107,7 @@ fn values(play: Play, legal: Moves, probabilities: &[[f32; 4]]) -> [f32; 4] {
     values
 }
 
-impl Player<4> for DcnnPlayer<'_> {
+impl Player<4> for PolicyPlayer<'_> {
     fn advise(&mut self, state: State<4>) -> Advice {
         let start = Instant::now();
         let boards: Vec<_> = self.boards(state).collect();
@@ -132,51 +132,51 @@ impl Player<4> for DcnnPlayer<'_> {
 
 /// A player by any network: a policy plays as it is told, a value greedily.
 #[derive(Clone)]
-pub enum NetPlayer<'a> {
+pub enum DcnnPlayer<'a> {
     /// By a policy.
-    Policy(DcnnPlayer<'a>),
+    Policy(PolicyPlayer<'a>),
     /// By a value.
     Value(ValuePlayer<'a>),
 }
 
-impl<'a> NetPlayer<'a> {
+impl<'a> DcnnPlayer<'a> {
     /// A player by this network.
-    pub fn new(net: &'a Net, play: Play) -> Self {
+    pub fn new(net: &'a Dcnn, play: Play) -> Self {
         match net.spec().architecture {
-            Architecture::Dcnn { .. } => NetPlayer::Policy(DcnnPlayer::unchecked(net, play)),
-            Architecture::Tjwei { .. } => NetPlayer::Value(ValuePlayer::unchecked(net)),
+            Architecture::Dcnn { .. } => DcnnPlayer::Policy(PolicyPlayer::unchecked(net, play)),
+            Architecture::Tjwei { .. } => DcnnPlayer::Value(ValuePlayer::unchecked(net)),
         }
     }
 
     /// The same player with this room for its passes, which may be on another device.
     pub fn with(mut self, work: Work) -> Self {
         match &mut self {
-            NetPlayer::Policy(player) => player.work = work,
-            NetPlayer::Value(player) => player.work = work,
+            DcnnPlayer::Policy(player) => player.work = work,
+            DcnnPlayer::Value(player) => player.work = work,
         }
         self
     }
 }
 
-impl Player<4> for NetPlayer<'_> {
+impl Player<4> for DcnnPlayer<'_> {
     fn advise(&mut self, state: State<4>) -> Advice {
         match self {
-            NetPlayer::Policy(player) => player.advise(state),
-            NetPlayer::Value(player) => player.advise(state),
+            DcnnPlayer::Policy(player) => player.advise(state),
+            DcnnPlayer::Value(player) => player.advise(state),
         }
     }
 
     fn games_in_step(&self) -> usize {
         match self {
-            NetPlayer::Policy(player) => player.games_in_step(),
-            NetPlayer::Value(player) => player.games_in_step(),
+            DcnnPlayer::Policy(player) => player.games_in_step(),
+            DcnnPlayer::Value(player) => player.games_in_step(),
         }
     }
 
     fn advise_all(&mut self, states: &[State<4>]) -> Vec<Advice> {
         match self {
-            NetPlayer::Policy(player) => player.advise_all(states),
-            NetPlayer::Value(player) => player.advise_all(states),
+            DcnnPlayer::Policy(player) => player.advise_all(states),
+            DcnnPlayer::Value(player) => player.advise_all(states),
         }
     }
 }

@@ -24,11 +24,11 @@ pub enum Architecture {
 /// What a network is: its layers, and the tiles that it tells apart.
 ///
 /// ```
-/// use afterstate_policy::NetSpec;
-/// assert_eq!(NetSpec::of_table_2(5).map(|spec| spec.weights()), Some(818_074));
+/// use afterstate_dcnn::DcnnSpec;
+/// assert_eq!(DcnnSpec::of_table_2(5).map(|spec| spec.weights()), Some(818_074));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NetSpec {
+pub struct DcnnSpec {
     /// The layers.
     pub architecture: Architecture,
     /// The number of input channels: empty, 2, 4, … Larger tiles look like the last one.
@@ -72,7 +72,7 @@ fn purpose(outputs: usize) -> &'static str {
     if outputs == 1 { "a value network" } else { "a policy network" }
 }
 
-impl NetSpec {
+impl DcnnSpec {
     /// The layers and channels of kondo-2019, Table 2.
     pub const TABLE_2: [(usize, usize); 8] =
         [(2, 436), (3, 312), (4, 256), (5, 222), (6, 200), (7, 182), (8, 168), (9, 158)];
@@ -81,7 +81,7 @@ impl NetSpec {
     pub const TILE_VALUES: usize = 16;
 
     /// tjwei's network at half its size, kondo-2019, section 6.
-    pub const HALF_TJWEI: NetSpec = NetSpec {
+    pub const HALF_TJWEI: DcnnSpec = DcnnSpec {
         architecture: Architecture::Tjwei { first: 256, second: 2048 },
         tile_values: Self::TILE_VALUES,
     };
@@ -90,15 +90,15 @@ impl NetSpec {
     ///
     /// # Errors
     /// When there are none, or more than can be of use.
-    pub fn dcnn(layers: usize, channels: usize) -> Result<Self, SpecError> {
+    pub fn policy(layers: usize, channels: usize) -> Result<Self, SpecError> {
         let architecture = Architecture::Dcnn { layers, channels };
-        NetSpec { architecture, tile_values: Self::TILE_VALUES }.checked()
+        DcnnSpec { architecture, tile_values: Self::TILE_VALUES }.checked()
     }
 
     /// The policy network of kondo-2019, Table 2, with so many convolutions.
     pub fn of_table_2(layers: usize) -> Option<Self> {
         let (_, channels) = Self::TABLE_2.into_iter().find(|&(k, _)| k == layers)?;
-        Self::dcnn(layers, channels).ok()
+        Self::policy(layers, channels).ok()
     }
 
     /// The same, if all sizes are within their ranges.

@@ -3,9 +3,9 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use afterstate_dcnn::Dcnn;
 use afterstate_game::{Board, Game, Rules};
 use afterstate_network::file::safetensors::{self, Tensor, TensorFile};
-use afterstate_policy::Net;
 
 /// Boards of a game played at random.
 pub(crate) fn boards(count: usize) -> Vec<Board<4>> {
@@ -42,7 +42,7 @@ pub(crate) fn assert_close(
 }
 
 /// The tensors of a network by name, in PyTorch's order.
-pub(crate) fn tensors(net: &Net) -> BTreeMap<String, Vec<f64>> {
+pub(crate) fn tensors(net: &Dcnn) -> BTreeMap<String, Vec<f64>> {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("net.safetensors");
     net.save(&path, &BTreeMap::new()).expect("a file");

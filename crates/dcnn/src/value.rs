@@ -5,12 +5,12 @@ use std::time::Instant;
 use afterstate_game::{Board, Move, State};
 use afterstate_search::{Advice, Player};
 
-use crate::{Net, Work, net::IN_STEP, spec::SpecError};
+use crate::{Dcnn, Work, dcnn::IN_STEP, spec::SpecError};
 
 /// A greedy player by a network of afterstate values.
 #[derive(Clone)]
 pub struct ValuePlayer<'a> {
-    net: &'a Net,
+    net: &'a Dcnn,
     pub(crate) work: Work,
 }
 
@@ -22,12 +22,12 @@ impl<'a> ValuePlayer<'a> {
     ///
     /// # Errors
     /// When it is no value network.
-    pub fn new(net: &'a Net) -> Result<Self, SpecError> {
+    pub fn new(net: &'a Dcnn) -> Result<Self, SpecError> {
         net.spec().check_outputs(1)?;
         Ok(ValuePlayer::unchecked(net))
     }
 
-    pub(crate) fn unchecked(net: &'a Net) -> Self {
+    pub(crate) fn unchecked(net: &'a Dcnn) -> Self {
         ValuePlayer { net, work: Work::default() }
     }
 }

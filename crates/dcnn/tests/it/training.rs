@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::common::boards;
+use afterstate_dcnn::{
+    CrossEntropy, Dcnn, DcnnInfo, DcnnSpec, Play, PolicyPlayer, Sample, SquaredError, Trainer,
+};
 use afterstate_game::{Board, Move, State, Symmetry};
 use afterstate_network::file::{Problem, safetensors::TensorFile};
-use afterstate_policy::{
-    CrossEntropy, DcnnPlayer, Net, NetInfo, NetSpec, Play, Sample, SquaredError, Trainer,
-};
 use afterstate_search::Player;
 
 /// Boards of a game, each with its first legal move.
@@ -20,7 +20,7 @@ fn samples(count: usize) -> Vec<Sample<Move>> {
 }
 
 fn trainer(threads: usize) -> Trainer<CrossEntropy> {
-    Trainer::new(Net::new(NetSpec::dcnn(3, 12).unwrap(), 1), threads).unwrap()
+    Trainer::new(Dcnn::new(DcnnSpec::policy(3, 12).unwrap(), 1), threads).unwrap()
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_resumed_training_goes_on_exactly() {
     assert_eq!((whole.net(), whole.adam()), (half.net(), half.adam()));
     // A checkpoint is a model, but a model is no checkpoint; and a policy has no values.
     let model = directory.path().join("model.safetensors");
-    Net::load(&path).unwrap().save(&model, &BTreeMap::new()).unwrap();
+    Dcnn::load(&path).unwrap().save(&model, &BTreeMap::new()).unwrap();
     let error = Trainer::<CrossEntropy>::load(&model, 1).err().unwrap();
     assert!(matches!(error.problem, Problem::Metadata { key: "adam_steps", .. }), "{error}");
     assert!(Trainer::<SquaredError>::load(&path, 1).is_err());
@@ -67,17 +67,17 @@ fn a_resumed_training_goes_on_exactly() {
 fn files_hold_what_was_written() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("model.safetensors");
-    for spec in [NetSpec::dcnn(4, 3).unwrap(), NetSpec::HALF_TJWEI] {
-        let net = Net::new(spec, 2);
+    for spec in [DcnnSpec::policy(4, 3).unwrap(), DcnnSpec::HALF_TJWEI] {
+        let net = Dcnn::new(spec, 2);
         net.save(&path, &BTreeMap::new()).unwrap();
-        assert_eq!(Net::load(&path).unwrap(), net);
+        assert_eq!(Dcnn::load(&path).unwrap(), net);
         let file = TensorFile::open(&path).unwrap();
-        assert!(NetInfo::is_in(&file) && NetInfo::of(&file).unwrap().spec == spec);
+        assert!(DcnnInfo::is_in(&file) && DcnnInfo::of(&file).unwrap().spec == spec);
     }
     let mut bytes = std::fs::read(&path).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     std::fs::write(&path, bytes).unwrap();
-    assert!(matches!(Net::load(&path).unwrap_err().problem, Problem::Checksum { .. }));
+    assert!(matches!(Dcnn::load(&path).unwrap_err().problem, Problem::Checksum { .. }));
 }
 
 #[test]
@@ -91,16 +91,16 @@ fn what_is_taught_is_learned() {
     let after = trainer.test(&batch);
     assert!(after.error() < before.error() / 4.0 && after.accuracy() > 0.9, "{before:?} {after:?}");
     // On the boards as they were taught, plain play gives the moves that were taught.
-    let mut player = DcnnPlayer::new(trainer.net(), Play::Plain).unwrap();
+    let mut player = PolicyPlayer::new(trainer.net(), Play::Plain).unwrap();
     let right = batch.iter().filter(|s| player.advise(State::new(s.board)).best() == Some(s.target));
     assert!(right.count() > 85);
 }
 
 #[test]
 fn symmetric_boards_get_symmetric_moves_by_vote() {
-    let net = Net::new(NetSpec::dcnn(2, 8).unwrap(), 4);
+    let net = Dcnn::new(DcnnSpec::policy(2, 8).unwrap(), 4);
     for play in [Play::MajorityVote, Play::Sum] {
-        let mut player = DcnnPlayer::new(&net, play).unwrap();
+        let mut player = PolicyPlayer::new(&net, play).unwrap();
         // On a board that is symmetric itself, moves can be equally good.
         let images = |board: &Board<4>| Symmetry::ALL.map(|symmetry| board.image(symmetry));
         let is_asymmetric =

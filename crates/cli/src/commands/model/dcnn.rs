@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
+use afterstate_dcnn::{Architecture, DcnnInfo};
 use afterstate_network::file::safetensors::TensorFile;
-use afterstate_policy::{Architecture, NetInfo};
 use serde_json::json;
 
 use super::{
@@ -15,7 +15,7 @@ use crate::error::Failure;
 
 /// Shows what a file holds: the layers, and each tensor with its range. All checksums are checked.
 pub(super) fn show(file: &TensorFile, as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
-    let NetInfo { spec, extra } = NetInfo::of(file).map_err(failure)?;
+    let DcnnInfo { spec, extra } = DcnnInfo::of(file).map_err(failure)?;
     let summary =
         |name| Ok((name, file.tensor(name).map(|values| Summary::of(values.iter())).map_err(failure)?));
     let tensors: Vec<(&str, Summary)> = file.names().map(summary).collect::<Result<_, Failure>>()?;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    spec::{Architecture, NetSpec},
+    spec::{Architecture, DcnnSpec},
     taps::Taps,
 };
 
@@ -92,7 +92,7 @@ const BOARD: (usize, usize) = (4, 4);
 
 impl Graph {
     /// The graph of a network.
-    pub(crate) fn new(spec: &NetSpec) -> Self {
+    pub(crate) fn new(spec: &DcnnSpec) -> Self {
         let mut graph = Graph { outputs: spec.outputs(), ..Graph::default() };
         match spec.architecture {
             Architecture::Dcnn { layers, channels } => graph.dcnn(layers, channels, spec.tile_values),
@@ -189,14 +189,14 @@ mod tests {
 
     #[test]
     fn weights_are_as_many_as_in_table_2_and_section_6() {
-        let found = NetSpec::TABLE_2.map(|(k, _)| NetSpec::of_table_2(k).expect("a row").weights());
+        let found = DcnnSpec::TABLE_2.map(|(k, _)| DcnnSpec::of_table_2(k).expect("a row").weights());
         assert_eq!(found, [817_068, 819_628, 820_228, 818_074, 826_804, 819_550, 813_124, 820_498]);
-        assert_eq!(NetSpec::HALF_TJWEI.weights(), 2_189_312);
+        assert_eq!(DcnnSpec::HALF_TJWEI.weights(), 2_189_312);
     }
 
     #[test]
     fn every_weight_has_one_place() {
-        for spec in [NetSpec::dcnn(3, 5).expect("a network"), NetSpec::HALF_TJWEI] {
+        for spec in [DcnnSpec::policy(3, 5).expect("a network"), DcnnSpec::HALF_TJWEI] {
             let graph = Graph::new(&spec);
             let mut places: Vec<_> = graph.parameters.iter().flat_map(Parameter::places).collect();
             places.sort_unstable();

@@ -7,7 +7,7 @@ use crate::{
     Work,
     graph::Graph,
     pass::Tiles,
-    spec::{NetSpec, SpecError},
+    spec::{DcnnSpec, SpecError},
 };
 
 /// Initial weights are uniform in ± this (kondo-2019, section 5.1).
@@ -19,37 +19,37 @@ pub(crate) const IN_STEP: usize = 32;
 
 /// A network.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Net {
-    spec: NetSpec,
+pub struct Dcnn {
+    spec: DcnnSpec,
     graph: Graph,
     pub(crate) weights: Vec<f32>,
 }
 
-impl Net {
+impl Dcnn {
     /// A network with random weights, uniform in ±0.1.
-    pub fn new(spec: NetSpec, seed: u64) -> Self {
+    pub fn new(spec: DcnnSpec, seed: u64) -> Self {
         let mut rng = game_rng(seed, 0);
         let graph = Graph::new(&spec);
         // 24 bits are all that an f32 can hold.
         let mut weight = || ((rng.next_u64() >> 40) as f32 / (1 << 23) as f32 - 1.0) * INITIAL;
         let weights = (0..graph.weights()).map(|_| weight()).collect();
-        Net { spec, graph, weights }
+        Dcnn { spec, graph, weights }
     }
 
     /// A network with these weights, in the order of [`weights`](Self::weights).
     ///
     /// # Errors
     /// When they are not as many as the network has.
-    pub fn from_weights(spec: NetSpec, weights: Vec<f32>) -> Result<Self, SpecError> {
+    pub fn from_weights(spec: DcnnSpec, weights: Vec<f32>) -> Result<Self, SpecError> {
         let (graph, found) = (Graph::new(&spec), weights.len());
         match graph.weights() {
-            expected if expected == found => Ok(Net { spec, graph, weights }),
+            expected if expected == found => Ok(Dcnn { spec, graph, weights }),
             expected => Err(SpecError::Weights { found, expected }),
         }
     }
 
     /// What the network is.
-    pub fn spec(&self) -> &NetSpec {
+    pub fn spec(&self) -> &DcnnSpec {
         &self.spec
     }
 

@@ -13,7 +13,7 @@ use std::{
 
 use afterstate_game::Board;
 
-use crate::{Adam, Device, DeviceError, Net, Work, loss::Loss, net::tiles, spec::SpecError};
+use crate::{Adam, Dcnn, Device, DeviceError, Work, dcnn::tiles, loss::Loss, spec::SpecError};
 
 /// The boards of a part on a GPU: the batch of kondo-2019 at once. What the filters see of them, 112 MB in the widest
 /// network of Table 2, is within the 128 MiB of a buffer that every device allows.
@@ -60,7 +60,7 @@ impl Step {
 
 /// A network that learns.
 pub struct Trainer<L> {
-    pub(crate) net: Net,
+    pub(crate) net: Dcnn,
     pub(crate) adam: Adam,
     threads: usize,
     /// One for each thread; a GPU is one alone.
@@ -86,13 +86,13 @@ impl<L: Loss> Trainer<L> {
     ///
     /// # Errors
     /// When the network has not the outputs that the loss is for.
-    pub fn new(net: Net, threads: usize) -> Result<Self, SpecError> {
+    pub fn new(net: Dcnn, threads: usize) -> Result<Self, SpecError> {
         let adam = Adam::new(net.weights.len());
         Trainer::resume(net, adam, threads)
     }
 
     /// Goes on with a network and the state of its optimizer.
-    pub(crate) fn resume(net: Net, adam: Adam, threads: usize) -> Result<Self, SpecError> {
+    pub(crate) fn resume(net: Dcnn, adam: Adam, threads: usize) -> Result<Self, SpecError> {
         net.spec().check_outputs(L::OUTPUTS)?;
         let workers = (0..threads.max(1)).map(|_| Mutex::default()).collect();
         let (threads, parts) = (threads.max(1), Vec::new());
@@ -112,7 +112,7 @@ impl<L: Loss> Trainer<L> {
     }
 
     /// The network as it is now.
-    pub fn net(&self) -> &Net {
+    pub fn net(&self) -> &Dcnn {
         &self.net
     }
 
@@ -135,7 +135,7 @@ impl<L: Loss> Trainer<L> {
         self.measure(samples, false)
     }
 
-    /// The gradient of the mean loss over a batch, in the order of [`Net::weights`].
+    /// The gradient of the mean loss over a batch, in the order of [`Dcnn::weights`].
     pub fn gradient(&mut self, batch: &[Sample<L::Target>]) -> Vec<f32> {
         self.measure(batch, true);
         let mut sum = vec![0.0; self.net.weights.len()];

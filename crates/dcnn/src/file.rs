@@ -8,10 +8,10 @@ use afterstate_network::file::{
 };
 
 use crate::{
-    Adam, Net, Trainer,
+    Adam, Dcnn, Trainer,
     graph::{Graph, Parameter},
     loss::Loss,
-    spec::{Architecture, NetSpec, SpecError},
+    spec::{Architecture, DcnnSpec, SpecError},
 };
 
 const FORMAT: &str = "afterstate-dcnn";
@@ -27,14 +27,14 @@ const STEPS: &str = "adam_steps";
 
 /// What a file holds, without its weights.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NetInfo {
+pub struct DcnnInfo {
     /// What the network is.
-    pub spec: NetSpec,
+    pub spec: DcnnSpec,
     /// The other metadata.
     pub extra: BTreeMap<String, String>,
 }
 
-impl NetInfo {
+impl DcnnInfo {
     /// Whether an open file says that it holds such a network.
     pub fn is_in(file: &TensorFile) -> bool {
         file.metadata().get("format").is_some_and(|format| format == FORMAT)
@@ -45,18 +45,18 @@ impl NetInfo {
     /// # Errors
     /// When it is no such network, or its tensors are not those of the network.
     pub fn of(file: &TensorFile) -> Result<Self, FileError> {
-        let info = || -> Result<NetInfo, Problem> {
+        let info = || -> Result<DcnnInfo, Problem> {
             let spec = spec_of(file.metadata())?;
             check_shapes(file, &Graph::new(&spec))?;
             let mut extra = file.metadata().clone();
             extra.retain(|key, _| !KEYS.contains(&key.as_str()));
-            Ok(NetInfo { spec, extra })
+            Ok(DcnnInfo { spec, extra })
         };
         info().map_err(|problem| problem.at(file.path()))
     }
 }
 
-fn metadata(spec: &NetSpec, extra: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+fn metadata(spec: &DcnnSpec, extra: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let sizes = match spec.architecture {
         Architecture::Dcnn { layers, channels } => [("layers", layers), ("channels", channels)],
         Architecture::Tjwei { first, second } => [("first", first), ("second", second)],
@@ -74,7 +74,7 @@ fn metadata(spec: &NetSpec, extra: &BTreeMap<String, String>) -> BTreeMap<String
     metadata
 }
 
-fn spec_of(metadata: &BTreeMap<String, String>) -> Result<NetSpec, Problem> {
+fn spec_of(metadata: &BTreeMap<String, String>) -> Result<DcnnSpec, Problem> {
     let text = |key: &str| metadata.get(key).map(String::as_str).unwrap_or_default();
     let wrong = |key, right| Problem::Metadata { key, found: text(key).into(), right };
     let size = |key: &'static str| text(key).parse().map_err(|_| wrong(key, "a number"));
@@ -89,7 +89,7 @@ fn spec_of(metadata: &BTreeMap<String, String>) -> Result<NetSpec, Problem> {
         "tjwei" => Architecture::Tjwei { first: size("first")?, second: size("second")? },
         _ => return Err(wrong("architecture", "`dcnn` or `tjwei`")),
     };
-    let spec = NetSpec { architecture, tile_values: size("tile_values")? };
+    let spec = DcnnSpec { architecture, tile_values: size("tile_values")? };
     spec.checked().map_err(unsupported)
 }
 
@@ -152,7 +152,7 @@ fn tensor_name(parameter: &Parameter, kind: Option<&'static str>) -> String {
 }
 
 /// Model files.
-impl Net {
+impl Dcnn {
     /// Writes the network, atomically, with some more metadata. The tensors are those of a PyTorch module with
     /// `conv1` … and `fc`, and load into it as they are.
     ///
@@ -166,18 +166,18 @@ impl Net {
     ///
     /// # Errors
     /// When the file cannot be read, is damaged, or holds something else.
-    pub fn load(path: &Path) -> Result<Net, FileError> {
-        Net::from_file(&TensorFile::open(path)?)
+    pub fn load(path: &Path) -> Result<Dcnn, FileError> {
+        Dcnn::from_file(&TensorFile::open(path)?)
     }
 
     /// Reads the network of an open file.
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn from_file(file: &TensorFile) -> Result<Net, FileError> {
-        let spec = NetInfo::of(file)?.spec;
+    pub fn from_file(file: &TensorFile) -> Result<Dcnn, FileError> {
+        let spec = DcnnInfo::of(file)?.spec;
         let weights = read(&Graph::new(&spec), None, file)?;
-        Net::from_weights(spec, weights).map_err(|error| unsupported(error).at(file.path()))
+        Dcnn::from_weights(spec, weights).map_err(|error| unsupported(error).at(file.path()))
     }
 }
 
@@ -207,8 +207,8 @@ impl<L: Loss> Trainer<L> {
     /// When the file cannot be read, is damaged, or is no checkpoint of such a training.
     pub fn load(path: &Path, threads: usize) -> Result<(Self, BTreeMap<String, String>), FileError> {
         let file = TensorFile::open(path)?;
-        let NetInfo { mut extra, .. } = NetInfo::of(&file)?;
-        let net = Net::from_file(&file)?;
+        let DcnnInfo { mut extra, .. } = DcnnInfo::of(&file)?;
+        let net = Dcnn::from_file(&file)?;
         let steps = extra.remove(STEPS).unwrap_or_default();
         let wrong = || Problem::Metadata { key: STEPS, found: steps.clone(), right: "a number of steps" };
         let steps = steps.parse().map_err(|_| wrong().at(path))?;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::common::{boards, tensors};
-use afterstate_game::{Board, Move};
-use afterstate_policy::{
-    Architecture, CrossEntropy, Loss, Net, NetSpec, Sample, SquaredError, Trainer, Work,
+use afterstate_dcnn::{
+    Architecture, CrossEntropy, Dcnn, DcnnSpec, Loss, Sample, SquaredError, Trainer, Work,
 };
+use afterstate_game::{Board, Move};
 
 type Tensors = BTreeMap<String, Vec<f64>>;
 
@@ -78,7 +78,7 @@ fn assert_close(what: &str, found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-fn outputs(net: &Net, boards: &[Board<4>]) -> Vec<f64> {
+fn outputs(net: &Dcnn, boards: &[Board<4>]) -> Vec<f64> {
     net.forward(boards, &mut Work::default()).iter().map(|&output| f64::from(output)).collect()
 }
 
@@ -86,7 +86,7 @@ fn outputs(net: &Net, boards: &[Board<4>]) -> Vec<f64> {
 fn outputs_are_those_of_the_definition() {
     for (layers, channels, tile_values) in [(1, 3, 16), (2, 7, 16), (5, 9, 18)] {
         let architecture = Architecture::Dcnn { layers, channels };
-        let net = Net::new(NetSpec { architecture, tile_values }, 7);
+        let net = Dcnn::new(DcnnSpec { architecture, tile_values }, 7);
         let tensors = tensors(&net);
         // One board, some and many are different ways to the same.
         for boards in [1, 2, 8, 40].map(boards) {
@@ -99,17 +99,17 @@ fn outputs_are_those_of_the_definition() {
 #[test]
 fn values_are_those_of_the_definition() {
     let architecture = Architecture::Tjwei { first: 3, second: 5 };
-    let net = Net::new(NetSpec { architecture, tile_values: 16 }, 3);
+    let net = Dcnn::new(DcnnSpec { architecture, tile_values: 16 }, 3);
     let (boards, tensors) = (boards(10), tensors(&net));
     let expected: Vec<_> = boards.iter().map(|board| naive_tjwei(&tensors, 3, 5, board)).collect();
     assert_close("value", &outputs(&net, &boards), &expected, 1e-4);
 }
 
 /// Compares slopes with what a small change of the weight does to the loss.
-fn check_gradient<L: Loss>(net: Net, batch: &[Sample<L::Target>], loss: impl Fn(&Tensors) -> f64) {
+fn check_gradient<L: Loss>(net: Dcnn, batch: &[Sample<L::Target>], loss: impl Fn(&Tensors) -> f64) {
     const H: f64 = 1e-6;
     let mut trainer = Trainer::<L>::new(net.clone(), 1).unwrap();
-    let gradient = tensors(&Net::from_weights(*net.spec(), trainer.gradient(batch)).unwrap());
+    let gradient = tensors(&Dcnn::from_weights(*net.spec(), trainer.gradient(batch)).unwrap());
     let mut tensors = tensors(&net);
     for (name, slopes) in gradient {
         // A few of each tensor, all over it.
@@ -133,7 +133,7 @@ fn gradients_are_those_of_finite_differences() {
     for (layers, channels, count) in [(1, 4, 12), (2, 5, 12), (4, 6, 12), (2, 5, 40), (4, 6, 40)] {
         let batch = boards(count).into_iter().enumerate();
         let batch: Vec<_> = batch.map(|(i, board)| Sample { board, target: Move::ALL[i % 4] }).collect();
-        let net = Net::new(NetSpec::dcnn(layers, channels).unwrap(), 5);
+        let net = Dcnn::new(DcnnSpec::policy(layers, channels).unwrap(), 5);
         check_gradient::<CrossEntropy>(net, &batch, |tensors| {
             let loss = |sample: &Sample<Move>| {
                 let outputs = naive_dcnn(tensors, layers, 16, &sample.board);
@@ -149,7 +149,7 @@ fn gradients_of_values_are_those_of_finite_differences() {
     let batch = boards(6).into_iter().enumerate();
     let batch: Vec<_> = batch.map(|(i, board)| Sample { board, target: i as f32 }).collect();
     let architecture = Architecture::Tjwei { first: 4, second: 6 };
-    let net = Net::new(NetSpec { architecture, tile_values: 16 }, 5);
+    let net = Dcnn::new(DcnnSpec { architecture, tile_values: 16 }, 5);
     check_gradient::<SquaredError>(net, &batch, |tensors| {
         let error =
             |sample: &Sample<f32>| naive_tjwei(tensors, 4, 6, &sample.board) - f64::from(sample.target);
