@@ -1,43 +1,5 @@
-//! Embeds every recipe of `recipes/` and every table of `papers/`, so that a new file there needs no line of code.
+//! Embeds the recipes of `recipes/`.
 
-use std::error::Error;
-use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-fn main() -> Result<(), Box<dyn Error>> {
-    embed("recipes", "embedded.rs")?;
-    embed("papers", "papers.rs")
-}
-
-/// Writes the list of a folder's files, as (name, text), into a file of code.
-fn embed(folder: &str, output: &str) -> Result<(), Box<dyn Error>> {
-    let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../..").join(folder).canonicalize()?;
-    println!("cargo::rerun-if-changed={}", root.display());
-    let mut files = Vec::new();
-    collect(&root, &mut files)?;
-    // Shorter names first, so that table-10 follows table-8.
-    files.sort_by_key(|file| (file.parent().map(Path::to_owned), file.as_os_str().len(), file.clone()));
-
-    let mut code = format!("/// The files of `{folder}/` as (name, text), folder by folder.\n");
-    writeln!(code, "pub(super) const EMBEDDED: &[(&str, &str)] = &[")?;
-    for file in files {
-        let name = file.strip_prefix(&root)?.with_extension("").to_string_lossy().replace('\\', "/");
-        writeln!(code, "    ({name:?}, include_str!({file:?})),")?;
-    }
-    writeln!(code, "];")?;
-    fs::write(Path::new(&std::env::var("OUT_DIR")?).join(output), code)?;
-    Ok(())
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "toml") {
-            files.push(path);
-        }
-    }
-    Ok(())
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    afterstate_embed::embed("../../recipes", "embedded.rs")
 }

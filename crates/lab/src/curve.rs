@@ -258,7 +258,7 @@ fn tile_lines(log: &[LogLine]) -> Vec<(u64, Line)> {
 }
 
 /// A number with k, M or G, such as 2.5M.
-pub(crate) fn short(value: &f64) -> String {
+pub fn short(value: &f64) -> String {
     let units = [(1e9, "G"), (1e6, "M"), (1e3, "k")];
     let (unit, name) = units.into_iter().find(|(unit, _)| *value >= *unit).unwrap_or((1.0, ""));
     let digits = format!("{:.2}", value / unit);

@@ -8,8 +8,6 @@ pub mod log;
 pub mod model;
 pub mod recipe;
 pub mod records;
-pub mod report;
-pub mod reproduce;
 pub mod review;
 pub mod run;
 pub mod stats;

@@ -163,15 +163,20 @@ impl Paired {
 }
 
 /// Mean and scatter of some numbers.
-pub(crate) struct Spread {
-    count: usize,
-    mean: f64,
-    pub(crate) sd: Option<f64>,
-    pub(crate) ci95: Option<f64>,
+pub struct Spread {
+    /// How many they are.
+    pub count: usize,
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation, if they are more than one.
+    pub sd: Option<f64>,
+    /// Half of the 95% interval of the mean, by Student's t.
+    pub ci95: Option<f64>,
 }
 
 impl Spread {
-    pub(crate) fn of(numbers: Vec<f64>) -> Option<Spread> {
+    /// Of some numbers; none if there are none.
+    pub fn of(numbers: Vec<f64>) -> Option<Spread> {
         let count = numbers.len();
         if count == 0 {
             return None;
@@ -267,7 +272,7 @@ impl From<Finished> for GameResult {
 }
 
 /// The 97.5% quantile of Student's distribution, above 0 degrees of freedom.
-pub(crate) fn student(freedom: usize) -> f64 {
+pub fn student(freedom: usize) -> f64 {
     const FEW: [f64; 4] = [12.706_205, 4.302_653, 3.182_446, 2.776_445];
     if let Some(&quantile) = FEW.get(freedom - 1) {
         return quantile;

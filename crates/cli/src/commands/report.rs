@@ -5,8 +5,8 @@ use std::{
     path::PathBuf,
 };
 
-use afterstate_lab::report::{ReportError, load, page, record};
 use afterstate_network::file::atomic::write_atomically;
+use afterstate_papers::report::{ReportError, load, page, record};
 use clap::Args;
 
 use super::{

@@ -135,7 +135,7 @@ pub fn shards(path: &Path) -> Result<Vec<PathBuf>, RecordError> {
 ///
 /// # Errors
 /// When one cannot be read.
-pub(crate) fn digest(shards: &[PathBuf]) -> Result<String, RecordError> {
+pub fn digest(shards: &[PathBuf]) -> Result<String, RecordError> {
     let mut hash = Xxh3Default::new();
     for shard in shards {
         let info = ShardInfo::read(shard)?;

@@ -61,7 +61,10 @@ impl Directory {
     }
 
     /// Removes all checkpoints.
-    pub(crate) fn remove_checkpoints(&self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// When one of them cannot be removed.
+    pub fn remove_checkpoints(&self) -> io::Result<()> {
         for path in [self.checkpoint(), self.previous_checkpoint()] {
             match fs::remove_file(path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),

@@ -127,7 +127,7 @@ impl Directory {
     }
 
     /// Makes the directory, and keeps other processes out as long as the file is open.
-    pub(crate) fn lock(&self) -> Result<File, RunError> {
+    pub fn lock(&self) -> Result<File, RunError> {
         let lock = || {
             let checkpoint = self.0.join("checkpoint");
             fs::create_dir_all(&checkpoint)?;

@@ -2,12 +2,10 @@
 
 use std::io::{IsTerminal, Write, stderr};
 
-use afterstate_lab::{
-    reproduce::{
-        Method, Plan,
-        work::{Event, Job, Trained},
-    },
-    stats::Summary,
+use afterstate_lab::stats::Summary;
+use afterstate_papers::reproduce::{
+    Method, Plan,
+    work::{Event, Job, Trained},
 };
 use indicatif::{ProgressBar, ProgressStyle};
 

@@ -3,7 +3,7 @@
 use std::{fs, io::Write, path::Path};
 
 use afterstate_dcnn::Device;
-use afterstate_lab::reproduce::{GameCounts, Options, Plan, Rates, Report, Table, table_names};
+use afterstate_papers::reproduce::{GameCounts, Options, Plan, Rates, Report, Table, table_names};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 

@@ -10,12 +10,12 @@ use std::{
 };
 
 use afterstate_dcnn::Device;
-use afterstate_lab::{
-    log::LogError,
+use afterstate_lab::log::LogError;
+use afterstate_network::file::atomic::write_atomically;
+use afterstate_papers::{
     report::{figure_page, svg},
     reproduce::{GameCounts, LearningCurves, Options, Plan, Report, ReproduceError, Table, work},
 };
-use afterstate_network::file::atomic::write_atomically;
 use clap::Args;
 
 use super::{

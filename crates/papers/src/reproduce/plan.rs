@@ -15,7 +15,7 @@ use super::{
     paper::{Column, Dcnn, Measure, Row, Table, TupleCount},
     training::{Entrant, Method, Training},
 };
-use crate::{
+use afterstate_lab::{
     dcnn::{self, DcnnError, Taught},
     recipe::{Budget, Recipe, Start, StepSize},
     records::{ShardInfo, shards},

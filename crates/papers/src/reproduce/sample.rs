@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::{Spread, student};
+use afterstate_lab::stats::{Spread, student};
 
 /// What the numbers of a sample are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::fmt;
 use afterstate_dcnn::Play;
 use afterstate_search::PlayerSpec;
 
-use crate::{dcnn, recipe::Recipe};
+use afterstate_lab::{dcnn, recipe::Recipe};
 
 /// A training that one or several rows need, with as many seeds as there are trainings.
 #[derive(Clone, PartialEq, Debug)]

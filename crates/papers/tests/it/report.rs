@@ -5,9 +5,9 @@ use std::{path::Path, sync::atomic::AtomicBool};
 use afterstate_game::{Game, Move, Rules, State};
 use afterstate_lab::{
     recipe::Recipe,
-    report::{Recorded, load, page, record},
     run::{Directory, Run},
 };
+use afterstate_papers::report::{Recorded, load, page, record};
 
 /// Trains a small network on 3×3 for a moment.
 fn train(folder: &Path, name: &str, more: &[&str]) -> std::path::PathBuf {

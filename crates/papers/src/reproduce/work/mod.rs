@@ -23,7 +23,7 @@ use super::{
     Plan, ReproduceError,
     training::{Entrant, Method},
 };
-use crate::{recipe::Recipe, run, stats::GameResult};
+use afterstate_lab::{recipe::Recipe, run, stats::GameResult};
 use worker::Worker;
 
 pub use lesson::Batch;

@@ -6,7 +6,7 @@ use afterstate_search::{Limit, Player, PlayerSpec};
 use serde::Serialize;
 
 use super::Series;
-use crate::{evaluate::SEED, run};
+use afterstate_lab::{evaluate::SEED, run};
 
 /// The most boards on a page.
 pub const BOARDS: usize = 6;

@@ -8,7 +8,7 @@ use super::{
     ReportError, Series,
     html::{escape, table},
 };
-use crate::recipe::RecipeError;
+use afterstate_lab::recipe::RecipeError;
 
 /// Keys that say how a run is written down, not what is learned.
 const ASIDE: [&str; 4] = ["evaluation.", "checkpoint.", "log.", "description"];

@@ -19,9 +19,8 @@ pub use series::{Member, Series, Subject, load};
 
 use std::{io, path::PathBuf};
 
-use crate::{
-    curve::CurveError, log::LogError, recipe::RecipeError, reproduce::ReproduceError, run::RunError,
-};
+use crate::reproduce::ReproduceError;
+use afterstate_lab::{curve::CurveError, log::LogError, recipe::RecipeError, run::RunError};
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use afterstate_network::{NetworkError, SpecError, file::FileError};
 
-use crate::{dcnn::DcnnError, log::LogError, recipe::RecipeError, run::RunError};
+use afterstate_lab::{dcnn::DcnnError, log::LogError, recipe::RecipeError, run::RunError};
 
 /// Why a table cannot be reproduced.
 #[derive(Debug, thiserror::Error)]

@@ -9,11 +9,11 @@ use std::{
 use serde::Deserialize;
 
 use super::ReportError;
-use crate::{
+use crate::reproduce::Report;
+use afterstate_lab::{
     evaluate::SEED,
     log::{EvalLine, Log, LogLine, last_evaluations},
     recipe::Recipe,
-    reproduce::Report,
     run::{Directory, Run},
     stats::{EvalReport, GameResult, Summary},
 };

@@ -5,12 +5,10 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use afterstate_lab::{
-    dcnn::Settings,
-    reproduce::{
-        Entrant, Method, Options, Plan, Report, ReproduceError, Table, Verdict,
-        work::{self, Event, Trained},
-    },
+use afterstate_lab::dcnn::Settings;
+use afterstate_papers::reproduce::{
+    Entrant, Method, Options, Plan, Report, ReproduceError, Table, Verdict,
+    work::{self, Event, Trained},
 };
 
 /// A network that can learn and one that hardly can, with two points of the second on the way.

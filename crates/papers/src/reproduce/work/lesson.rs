@@ -16,7 +16,7 @@ use super::{
     Event, Record,
     worker::{Worker, finish, finished},
 };
-use crate::{
+use afterstate_lab::{
     dcnn::{self, LearningLine, Settings, Training},
     log::{Header, Line, Log},
     run::Directory,

@@ -2,13 +2,13 @@
 
 use std::{collections::HashMap, time::Instant};
 
-use afterstate_dcnn::{self as dcnn, CrossEntropy, Dcnn, DcnnSpec, Sample};
+use afterstate_dcnn::{self as convolutional, CrossEntropy, Dcnn, DcnnSpec, Sample};
 use afterstate_game::{Game, Move, Rules};
 use afterstate_learning::Trainer;
 use afterstate_network::Network;
 
 use super::{Plan, ReproduceError, training::Method, work::lanes_of};
-use crate::{
+use afterstate_lab::{
     dcnn::{self, DcnnError},
     recipe::{Budget, Recipe},
     run,
@@ -116,7 +116,7 @@ impl Rates {
 /// Teaches for a moment; which board makes no difference.
 fn measure_lesson(spec: DcnnSpec, threads: usize) -> Result<Option<f64>, ReproduceError> {
     let mut trainer =
-        dcnn::Trainer::<CrossEntropy>::new(Dcnn::new(spec, 1), threads).map_err(DcnnError::from)?;
+        convolutional::Trainer::<CrossEntropy>::new(Dcnn::new(spec, 1), threads).map_err(DcnnError::from)?;
     let board = Game::<4>::new(Rules::default(), 1, 1).state().board();
     let batch = vec![Sample { board, target: Move::Down }; BATCH * threads.max(1)];
     let (start, mut spans, mut done) = (Instant::now(), Spans::default(), 0);
@@ -136,7 +136,7 @@ fn measure(recipe: &Recipe, lanes: usize, threads: usize) -> Result<Option<f64>,
     recipe.parallel.threads = threads;
     // Without a first value the memory is not written before it is used, and without first weights none are read.
     (recipe.network.initial_value, recipe.network.from) = (vec![0.0], String::new());
-    recipe.start = crate::recipe::Start::Fresh;
+    recipe.start = afterstate_lab::recipe::Start::Fresh;
     let lane = || -> Result<Option<f64>, ReproduceError> {
         let network = Network::new(recipe.network.spec(recipe.game.side)?)?;
         let mut trainer = Trainer::new(&network, recipe.settings()).map_err(run::RunError::from)?;

@@ -3,13 +3,11 @@
 use std::{collections::HashSet, fs, path::Path};
 
 use afterstate_dcnn::DcnnSpec;
-use afterstate_lab::{
-    recipe::{Recipe, Start},
-    reproduce::{
-        GameCounts, Method, Options, Plan, Report, Table,
-        paper::{Column, Measure, Row},
-        table_names,
-    },
+use afterstate_lab::recipe::{Recipe, Start};
+use afterstate_papers::reproduce::{
+    GameCounts, Method, Options, Plan, Report, Table,
+    paper::{Column, Measure, Row},
+    table_names,
 };
 
 const TEXTS: [(&str, &str); 5] = [

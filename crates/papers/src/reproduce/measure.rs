@@ -8,7 +8,7 @@ use super::{
     training::Method,
     work::{Batch, Trained},
 };
-use crate::stats::GameResult;
+use afterstate_lab::stats::GameResult;
 
 /// The numbers behind a figure; none if it was not measured.
 pub(super) fn sample(plan: &Plan, trained: &[Vec<Trained>], row: usize, column: usize) -> Option<Sample> {

@@ -6,7 +6,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use afterstate_lab::reproduce::{
+use afterstate_papers::reproduce::{
     Method, Options, Plan, Report, Table, Verdict,
     work::{self, Event, Trained},
 };

@@ -9,7 +9,7 @@ use super::{
     training::{Entrant, Method},
     work::{Job, Trained, run_path},
 };
-use crate::{
+use afterstate_lab::{
     dcnn::LearningLine,
     log::{EvalLine, Log, LogLine},
     recipe::{Budget, Recipe},

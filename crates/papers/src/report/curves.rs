@@ -3,10 +3,8 @@
 use plotters::{coord::types::RangedCoordf64, prelude::*};
 
 use super::{Member, ReportError, Series};
-use crate::{
-    curve::{CurveError, short},
-    reproduce::Sample,
-};
+use crate::reproduce::Sample;
+use afterstate_lab::curve::{CurveError, short};
 
 /// Whole coordinates are coarse: the drawing is this much larger than shown.
 const SCALE: u32 = 4;
@@ -46,7 +44,7 @@ pub(super) fn colour(series: usize) -> RGBColor {
 pub(super) fn searches(series: &[&Series]) -> Vec<String> {
     let mut all = vec!["1ply".to_owned()];
     for member in series.iter().flat_map(|series| &series.members) {
-        let new = crate::log::searches(&member.evaluations);
+        let new = afterstate_lab::log::searches(&member.evaluations);
         all.extend(new.into_iter().map(str::to_owned));
     }
     let mut known = std::collections::HashSet::new();
@@ -66,7 +64,7 @@ pub(super) fn scores(series: &[&Series], search: &str) -> Result<String, ReportE
 
 /// The share of training games that reach a tile against actions.
 pub(super) fn tile(series: &[&Series], tile: u64) -> Result<String, ReportError> {
-    let rate = |line: &crate::log::LogLine| line.tiles.get(&tile).copied();
+    let rate = |line: &afterstate_lab::log::LogLine| line.tiles.get(&tile).copied();
     let lines: Vec<_> = series.iter().map(|series| training(series, rate)).collect();
     Ok(draw(&format!("games of training with {tile}"), &[], &lines, &|value| {
         format!("{:.0} %", 100.0 * value)
@@ -81,12 +79,12 @@ pub(super) fn telling_tile(series: &[&Series]) -> Option<u64> {
 
 /// The evaluations of a series; of several runs, their mean at the same point of training.
 fn evaluations(series: &Series, search: &str) -> Vec<Point> {
-    let of_search = |member: &Member| -> Vec<crate::log::EvalLine> {
+    let of_search = |member: &Member| -> Vec<afterstate_lab::log::EvalLine> {
         member.evaluations.iter().filter(|line| line.report.search == search).cloned().collect()
     };
     let members: Vec<_> = series.members.iter().map(of_search).collect();
     if let [member] = &members[..] {
-        let point = |line: &crate::log::EvalLine| {
+        let point = |line: &afterstate_lab::log::EvalLine| {
             let (mean, half) = (line.report.score.mean, line.report.score.ci95.unwrap_or(0.0));
             (line.actions as f64, mean, mean - half, mean + half)
         };
@@ -104,7 +102,10 @@ fn evaluations(series: &Series, search: &str) -> Vec<Point> {
 }
 
 /// A figure of the log of a series of one run, averaged where there are many lines.
-fn training(series: &Series, figure: impl Fn(&crate::log::LogLine) -> Option<f64>) -> Vec<(f64, f64)> {
+fn training(
+    series: &Series,
+    figure: impl Fn(&afterstate_lab::log::LogLine) -> Option<f64>,
+) -> Vec<(f64, f64)> {
     let [Member { log, .. }] = &series.members[..] else { return Vec::new() };
     let points: Vec<_> = log.iter().filter_map(|line| Some((line.actions as f64, figure(line)?))).collect();
     let average = |chunk: &[(f64, f64)]| {

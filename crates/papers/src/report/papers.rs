@@ -5,14 +5,12 @@ use super::{
     html::{escape, percent, table, thousands},
     tables::Figures,
 };
-use crate::{
-    recipe::{Budget, Recipe},
-    reproduce::{
-        Table,
-        paper::{Column, Measure, Row},
-        table_names,
-    },
+use crate::reproduce::{
+    Table,
+    paper::{Column, Measure, Row},
+    table_names,
 };
+use afterstate_lab::recipe::{Budget, Recipe};
 
 /// The papers' figures beside ours; nothing when no recipe is a paper's.
 pub(super) fn section(series: &[&Series]) -> Result<String, ReportError> {

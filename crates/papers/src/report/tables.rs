@@ -4,10 +4,8 @@ use super::{
     Member, Series,
     html::{escape, percent, table, thousands},
 };
-use crate::{
-    reproduce::{Report, Sample, Verdict},
-    stats::{EvalReport, wilson},
-};
+use crate::reproduce::{Report, Sample, Verdict};
+use afterstate_lab::stats::{EvalReport, wilson};
 
 /// What a series comes to with one search.
 pub(super) struct Figures {

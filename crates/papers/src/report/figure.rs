@@ -13,10 +13,8 @@ use super::{
     page::{document, figure},
     tables,
 };
-use crate::{
-    curve::{CurveError, short},
-    reproduce::{Curve, LearningCurves, Panel, Report},
-};
+use crate::reproduce::{Curve, LearningCurves, Panel, Report};
+use afterstate_lab::curve::{CurveError, short};
 
 /// Whole coordinates are coarse: the drawing is this much larger than shown.
 const SCALE: u32 = 4;

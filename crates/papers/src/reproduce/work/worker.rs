@@ -26,7 +26,7 @@ use super::{
     },
     Evaluation, Event, Job, Record, Trained, run_path,
 };
-use crate::{
+use afterstate_lab::{
     evaluate::{
         Contest, Games, KeptGames, KeptHeader, Outcome as Played, SEED, evaluate_players, header_checksum,
     },
