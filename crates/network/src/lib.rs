@@ -13,10 +13,11 @@
 //! ```
 
 mod batch;
+pub mod derive;
 mod features;
 pub mod file;
 mod greedy;
-mod halved;
+
 mod layout;
 mod lookup;
 mod memory;

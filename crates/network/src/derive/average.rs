@@ -5,12 +5,14 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use super::{
-    FileError, ModelInfo, Problem, metadata,
-    resolved::Resolved,
-    safetensors::{self, Tensor, TensorFile},
+use super::resolved::Resolved;
+use crate::{
+    NetworkSpec,
+    file::{
+        FileError, ModelInfo, Problem, metadata,
+        safetensors::{self, Tensor, TensorFile},
+    },
 };
-use crate::NetworkSpec;
 
 /// Writes the network whose weights are the means of these networks' weights, without the learning state of
 /// TC, and gives its specification: that of the networks, without promotion. `extra` is more metadata.

@@ -23,12 +23,14 @@ use std::{
 
 use afterstate_game::Symmetry;
 
-use super::{
-    FileError, ModelInfo, Problem, metadata,
-    resolved::Resolved,
-    safetensors::{self, Tensor, TensorFile},
+use super::resolved::Resolved;
+use crate::{
+    Network, NetworkError, NetworkSpec, SpecError, Tuple, TupleError, Tuples,
+    file::{
+        FileError, ModelInfo, Problem, metadata,
+        safetensors::{self, Tensor, TensorFile},
+    },
 };
-use crate::{Network, NetworkError, NetworkSpec, SpecError, Tuple, TupleError, Tuples};
 
 /// Writes a network with its redundant tuples folded into the others, without the learning state of TC, and gives
 /// its specification. `extra` is more metadata.

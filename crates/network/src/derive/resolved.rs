@@ -1,7 +1,9 @@
 //! The tables of a model file with weight promotion resolved: as they are read at play.
 
-use super::{FileError, Floats, safetensors::TensorFile};
-use crate::NetworkSpec;
+use crate::{
+    NetworkSpec,
+    file::{FileError, Floats, safetensors::TensorFile},
+};
 
 /// A table in which a weight that was not accessed is that of the stage before.
 #[derive(Clone, Copy)]

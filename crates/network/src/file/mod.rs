@@ -7,24 +7,19 @@
 //! [atomically](atomic).
 
 pub mod atomic;
-mod average;
 mod bytes;
 mod error;
 mod fill;
-mod fold;
 pub mod jaskowski;
 mod model;
 pub mod packed;
-mod resolved;
 pub mod safetensors;
 pub mod tdl2048;
 
 use std::{fs::File, io::Read, path::Path};
 
-pub use average::average;
 pub use bytes::{Content, Floats};
 pub use error::{FileError, Problem};
-pub use fold::fold;
 pub use model::{ModelInfo, metadata};
 
 /// The kinds of files that hold networks.

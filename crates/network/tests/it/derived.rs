@@ -6,7 +6,8 @@ use std::{collections::BTreeMap, path::PathBuf};
 use afterstate_game::Afterstate;
 use afterstate_network::{
     Network, NetworkSpec, Tuples, ValueRanges,
-    file::{average, fold, safetensors::TensorFile},
+    derive::{average, fold},
+    file::safetensors::TensorFile,
 };
 use tempfile::TempDir;
 

@@ -2,7 +2,7 @@
 
 use std::{io::Write, path::PathBuf};
 
-use afterstate_network::file::{average, fold};
+use afterstate_network::derive::{average, fold};
 use clap::Args;
 
 use super::{failure, open_full, summary};
