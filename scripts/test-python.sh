@@ -28,11 +28,9 @@ environment() {
     if [ "$(cat "$directory/installed" 2> /dev/null)" = "$*" ]; then return; fi
     rm -rf "$directory"
     "$python" -m venv "$directory"
-    "$directory/bin/pip" install --quiet --disable-pip-version-check "$@"
+    "$directory/bin/pip" install --quiet --disable-pip-version-check --no-compile "$@"
     echo "$*" > "$directory/installed"
 }
-
-cargo clippy -p afterstate-python --all-targets --features extension --locked -- -D warnings
 
 environment "${found[${versions[0]}]}" target/python/build 'maturin>=1.9,<2'
 rm -rf target/python/wheels
@@ -40,7 +38,7 @@ target/python/build/bin/maturin build --quiet --profile dev --locked --manifest-
 for version in "${versions[@]}"; do
     directory=target/python/$version
     environment "${found[$version]}" "$directory" 'gymnasium>=1.1' 'mypy>=1.10' 'numpy>=1.23' 'polars>=1' 'pyarrow>=14' 'pytest>=8'
-    "$directory/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall target/python/wheels/*.whl
+    "$directory/bin/pip" install --quiet --disable-pip-version-check --no-compile --no-deps --force-reinstall target/python/wheels/*.whl
     "$directory/bin/python" --version
     (cd crates/python && "../../$directory/bin/python" -m pytest --quiet -p no:cacheprovider)
 done
