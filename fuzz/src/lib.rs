@@ -17,7 +17,7 @@ use afterstate_game::{AnyBoard, Board, State};
 use afterstate_lab::{
     evaluate::{Kept, positions_at},
     log::{EvalLine, Log, LogLine},
-    model::{Loaded, LoadedDcnn},
+    model::{Kind, Model},
     recipe::Recipe,
     records::Shard,
     run::{Directory, Run},
@@ -140,10 +140,9 @@ pub fn safetensors(data: &[u8]) {
     with_file(&sealed_tensors(data), |path| {
         // A damaged header can ask for a network of any size; only small ones are made.
         if data.len() < 1 << 20 {
-            let _ = (
-                Loaded::open_unfolded(Some(path)).map(|model| model.network.folded().is_ok()),
-                LoadedDcnn::open(path),
-            );
+            if let Ok(Model { kind: Kind::Network(network), .. }) = Model::open_unfolded(Some(path)) {
+                let _ = network.folded();
+            }
         }
     });
 }

@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr, time::Instant};
 
 use afterstate_game::{Board, Move, Moves, State, Symmetry};
-use afterstate_search::{Advice, Player};
+use afterstate_search::{Advice, Player, PolicyAdvice};
 
 use crate::{Architecture, Dcnn, ValuePlayer, Work, dcnn::IN_STEP, loss::softmax, spec::SpecError};
 
@@ -44,8 +44,8 @@ impl fmt::Display for Play {
     }
 }
 
-/// A player by a policy network. The values of its advice are no scores: for plain play they are probabilities, for the sum the
-/// mean of eight probabilities, and for the majority vote that mean with the number of votes added.
+/// A player by a policy network. The values of its advice, by which it chooses, are no scores: for plain play they are
+/// probabilities, for the sum the mean of eight probabilities, and for the majority vote that mean with the number of votes added.
 #[derive(Clone)]
 pub struct PolicyPlayer<'a> {
     net: &'a Dcnn,
@@ -79,40 +79,44 @@ impl<'a> PolicyPlayer<'a> {
 }
 
 /// What the outputs for the boards of a state say of its moves.
-fn read(play: Play, state: State<4>, outputs: &[f32]) -> [Option<f32>; 4] {
+fn read(play: Play, state: State<4>, outputs: &[f32]) -> Advice {
     let boards = outputs.chunks_exact(4).zip(Symmetry::ALL).map(|(outputs, symmetry)| {
         let seen = softmax(outputs);
         Move::ALL.map(|a| seen[symmetry.image(a) as usize])
     });
-    let (legal, boards) = (state.legal_moves(), boards.collect::<Vec<_>>());
-    let values = values(play, legal, &boards);
-    Move::ALL.map(|a| legal.contains(a).then(|| values[a as usize]))
+    judge(play, state.legal_moves(), &boards.collect::<Vec<_>>())
 }
 
-/// The values of moves from the probabilities of each symmetric board, in the moves of the board itself.
-fn values(play: Play, legal: Moves, probabilities: &[[f32; 4]]) -> [f32; 4] {
-    let mut values = [0.0; 4];
-    for board in probabilities {
-        for (value, probability) in values.iter_mut().zip(board) {
-            *value += probability / probabilities.len() as f32;
+/// What the probabilities of each symmetric board, in the moves of the board itself, say of the moves.
+fn judge(play: Play, legal: Moves, boards: &[[f32; 4]]) -> Advice {
+    let mut probabilities = [0.0; 4];
+    for board in boards {
+        for (sum, probability) in probabilities.iter_mut().zip(board) {
+            *sum += probability / boards.len() as f32;
         }
     }
-    if play == Play::MajorityVote {
-        for board in probabilities {
-            let best =
-                legal.reduce(|best, a| if board[a as usize] > board[best as usize] { a } else { best });
-            best.iter().for_each(|&best| values[best as usize] += 1.0);
-        }
+    let votes = (play == Play::MajorityVote).then(|| votes(legal, boards));
+    let value = |a: Move| probabilities[a as usize] + votes.map_or(0.0, |votes| f32::from(votes[a as usize]));
+    let values = Move::ALL.map(|a| legal.contains(a).then(|| value(a)));
+    Advice { values, policy: Some(PolicyAdvice { probabilities, votes }), ..Advice::default() }
+}
+
+/// How many boards find each move most probable of the legal ones.
+fn votes(legal: Moves, boards: &[[f32; 4]]) -> [u8; 4] {
+    let mut votes = [0; 4];
+    for board in boards {
+        let best = legal.reduce(|best, a| if board[a as usize] > board[best as usize] { a } else { best });
+        best.iter().for_each(|&best| votes[best as usize] += 1);
     }
-    values
+    votes
 }
 
 impl Player<4> for PolicyPlayer<'_> {
     fn advise(&mut self, state: State<4>) -> Advice {
         let start = Instant::now();
         let boards: Vec<_> = self.boards(state).collect();
-        let values = read(self.play, state, self.net.forward(&boards, &mut self.work));
-        Advice { values, plies: 0, evaluated: boards.len() as u64, time: start.elapsed() }
+        let advice = read(self.play, state, self.net.forward(&boards, &mut self.work));
+        Advice { evaluated: boards.len() as u64, time: start.elapsed(), ..advice }
     }
 
     fn games_in_step(&self) -> usize {
@@ -125,8 +129,8 @@ impl Player<4> for PolicyPlayer<'_> {
         let outputs = self.net.forward_in_step(&boards, &mut self.work);
         let time = start.elapsed() / states.len().max(1) as u32;
         let each = states.iter().zip(outputs.chunks_exact(4 * images));
-        let values = each.map(|(&state, outputs)| read(self.play, state, outputs));
-        values.map(|values| Advice { values, plies: 0, evaluated: images as u64, time }).collect()
+        let advice = each.map(|(&state, outputs)| read(self.play, state, outputs));
+        advice.map(|advice| Advice { evaluated: images as u64, time, ..advice }).collect()
     }
 }
 
@@ -186,9 +190,7 @@ mod tests {
     use super::*;
 
     fn best(play: Play, legal: Moves, probabilities: &[[f32; 4]]) -> Option<Move> {
-        let values = values(play, legal, probabilities);
-        let values = Move::ALL.map(|a| legal.contains(a).then(|| values[a as usize]));
-        Advice { values, plies: 0, evaluated: 0, time: Default::default() }.best()
+        judge(play, legal, probabilities).best()
     }
 
     #[test]

@@ -47,7 +47,8 @@ impl Player<4> for ValuePlayer<'_> {
     fn advise(&mut self, state: State<4>) -> Advice {
         let start = Instant::now();
         let values = read(state, self.net.forward(&boards(state), &mut self.work));
-        Advice { values, plies: 1, evaluated: state.legal_moves().count() as u64, time: start.elapsed() }
+        let evaluated = state.legal_moves().count() as u64;
+        Advice { values, policy: None, plies: 1, evaluated, time: start.elapsed() }
     }
 
     fn games_in_step(&self) -> usize {
@@ -61,7 +62,7 @@ impl Player<4> for ValuePlayer<'_> {
         let time = start.elapsed() / states.len().max(1) as u32;
         let advice = states.iter().zip(outputs.chunks_exact(Move::ALL.len())).map(|(&state, outputs)| {
             let evaluated = state.legal_moves().count() as u64;
-            Advice { values: read(state, outputs), plies: 1, evaluated, time }
+            Advice { values: read(state, outputs), policy: None, plies: 1, evaluated, time }
         });
         advice.collect()
     }

@@ -9,10 +9,10 @@ use std::{collections::HashMap, env, error::Error};
 
 use afterstate_game::{Game, Move, Rules, State, game_rng};
 use afterstate_lab::{
-    model::Loaded,
+    model::Model,
     review::{Accuracy, Fit, LARGEST, Reference, SMALLEST, features, judge},
 };
-use afterstate_search::{Limit, Player, PlayerSpec};
+use afterstate_search::Player;
 use rand_core::Rng;
 
 /// Positions of a game that are judged, at most.
@@ -70,12 +70,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let games: u64 = arguments.first().ok_or("give the number of games")?.parse()?;
     let judged_by =
         arguments.iter().find_map(|argument| argument.strip_suffix("ply")).unwrap_or("3").parse()?;
-    let model = Loaded::open(None)?;
+    let model = Model::open(None)?;
     let player = |plies| {
-        let search = model.search(PlayerSpec::new(Limit::Plies(plies)));
-        search.player::<4>(model.network.view(), model.rules, 1)
+        let search = model.search(None, plies).expect("a search");
+        model.player::<4>(search, 1).expect("the built-in model can search")
     };
-    let reference = Reference::of(&model.network);
+    let reference = model.reference().expect("a network on 4×4");
     let mut judge = Judge { reference, search: player(judged_by), players: (1..=3).map(player).collect() };
     println!("{reference:?}, games judged at {judged_by} plies");
     let seed = if is_check { 1001 } else { 1000 };

@@ -5,12 +5,15 @@ use std::sync::{
     atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use afterstate_dcnn::{DcnnPlayer, Play};
 use afterstate_game::{Board, State};
-use afterstate_lab::model::{Loaded, LoadedDcnn};
-use afterstate_search::{Advice, Player, PlayerSpec};
+use afterstate_lab::model::{Model, Search};
+use afterstate_search::Player;
+use pyo3::PyResult;
 
-use crate::array::{Bad, boards};
+use crate::{
+    array::{Bad, boards},
+    error::model_error,
+};
 
 /// How boards are divided.
 #[derive(Clone, Copy)]
@@ -56,55 +59,36 @@ pub(crate) fn in_blocks<const N: usize, B>(
     })
 }
 
-/// Writes what a player says of boards.
-fn write_advice(advice: &Advice, to: &mut [f32]) {
-    to.iter_mut().zip(advice.values).for_each(|(to, value)| *to = value.unwrap_or(f32::NAN));
-}
-
-/// Advice by a search, for boards of the network's side.
-pub(crate) fn advise_by_search<const N: usize>(
-    loaded: &Loaded,
-    spec: PlayerSpec,
+/// Advice by a model, for boards of its side. Few boards are searched by all threads together, many by one thread each.
+pub(crate) fn advise<const N: usize>(
+    model: &Model,
+    search: Search,
     bytes: &[u8],
     to: &mut [f32],
     threads: usize,
     stop: &AtomicBool,
-) -> Result<(), Bad> {
+) -> PyResult<()> {
     let count = to.len() / 4;
-    // Few boards are searched by all threads together, many by one thread each.
     let together = if count < threads { threads } else { 1 };
-    let player = || spec.player::<N>(loaded.network.view(), loaded.rules, together);
-    let block = (count / (8 * threads)).clamp(1, 256);
+    let player = || model.player::<N>(search, together);
+    let in_step = player().map_err(model_error)?.games_in_step();
+    let block = if in_step > 1 { in_step } else { (count / (8 * threads)).clamp(1, 256) };
     let threads = if together > 1 { 1 } else { threads.min(count.div_ceil(block)).max(1) };
     let players = Mutex::new(Vec::new());
     let plan = Plan { each: 4, block, threads };
     in_blocks(bytes, to, plan, stop, State::<N>::new, |states, to| {
         let spare = players.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut player: Box<dyn Player<N> + '_> = spare.unwrap_or_else(&player);
-        for (&state, to) in states.iter().zip(to.chunks_exact_mut(4)) {
+        let Some(mut player) = spare.or_else(|| player().ok()) else { return };
+        // Those that look at many boards at once get them all, others one after the other, so that they can be stopped.
+        for (states, to) in states.chunks(in_step.max(1)).zip(to.chunks_mut(4 * in_step.max(1))) {
             if stop.load(Relaxed) {
                 return;
             }
-            write_advice(&player.advise(state), to);
+            for (advice, to) in player.advise_all(states).iter().zip(to.chunks_exact_mut(4)) {
+                to.iter_mut().zip(advice.values).for_each(|(to, value)| *to = value.unwrap_or(f32::NAN));
+            }
         }
         players.lock().unwrap_or_else(PoisonError::into_inner).push(player);
-    })
-}
-
-/// Advice by a convolutional network.
-pub(crate) fn advise_by_net(
-    net: &LoadedDcnn,
-    play: Play,
-    bytes: &[u8],
-    to: &mut [f32],
-    threads: usize,
-    stop: &AtomicBool,
-) -> Result<(), Bad> {
-    let block = DcnnPlayer::new(&net.net, play).games_in_step().max(1);
-    let threads = threads.min((to.len() / 4).div_ceil(block)).max(1);
-    let plan = Plan { each: 4, block, threads };
-    in_blocks(bytes, to, plan, stop, State::<4>::new, |states, to| {
-        let advice = DcnnPlayer::new(&net.net, play).advise_all(states);
-        advice.iter().zip(to.chunks_exact_mut(4)).for_each(|(advice, to)| write_advice(advice, to));
-    })
+    })?;
+    Ok(())
 }

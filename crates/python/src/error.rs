@@ -35,6 +35,7 @@ pub(crate) fn file_error(error: FileError) -> PyErr {
 pub(crate) fn model_error(error: ModelError) -> PyErr {
     match error {
         ModelError::File(error) => file_error(error),
+        ModelError::Solution(error) => solution_error(error),
         ModelError::Foreign { .. } => {
             value_error(format!("{error}; afterstate_2048.import_model(file, output) makes a model of it"))
         }

@@ -6,9 +6,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use afterstate_lab::model::Loaded;
+use afterstate_lab::model::{self, Kind};
 use afterstate_learning::{StepSizeSpec, Updater};
-use afterstate_network::{Network, NetworkError, NetworkSpec, TupleError, Tuples, Values};
+use afterstate_network::{Network, NetworkError, NetworkSpec, TupleError, Tuples};
 use numpy::{PyArray1, PyArrayDyn};
 use pyo3::{exceptions::PyMemoryError, prelude::*};
 
@@ -16,7 +16,7 @@ use crate::{
     array::{self, Bad, Boards, boards, fill, output},
     error::{file_error, model_error, value_error},
     interrupt::interruptible,
-    model::{Kind, Model, values_of},
+    model::{Model, values_of},
     model_files::tables_of,
     number::Natural,
     side::{check_side, with_side},
@@ -25,7 +25,7 @@ use crate::{
 /// An n-tuple network that learns from targets.
 #[pyclass(module = "afterstate_2048", frozen)]
 pub(crate) struct Learner {
-    kind: Arc<Kind>,
+    model: Arc<model::Model>,
     /// What the rules that have been used remember of the weights.
     updaters: Mutex<BTreeMap<String, Updater>>,
 }
@@ -56,11 +56,8 @@ fn new_network(spec: NetworkSpec) -> PyResult<Network> {
 }
 
 impl Learner {
-    fn loaded(&self) -> PyResult<&Loaded> {
-        match &*self.kind {
-            Kind::Tuples(loaded) => Ok(loaded),
-            Kind::Dcnn(_) => Err(value_error("a learner has an n-tuple network")),
-        }
+    fn network(&self) -> PyResult<&Network> {
+        self.model.network("a learner").map_err(model_error)
     }
 }
 
@@ -80,9 +77,9 @@ impl Learner {
         initial: f32,
         model: Option<PathBuf>,
     ) -> PyResult<Self> {
-        let loaded = match model {
+        let model = match model {
             Some(model) => {
-                interruptible(py, |_| Loaded::open_unfolded(Some(&model)))?.map_err(model_error)?
+                interruptible(py, |_| model::Model::open_unfolded(Some(&model)))?.map_err(model_error)?
             }
             None => {
                 let side = check_side(size)?;
@@ -96,21 +93,11 @@ impl Learner {
                     initial: vec![initial],
                     ..NetworkSpec::default()
                 };
-                Loaded {
-                    name: "learner".to_owned(),
-                    checksum: String::new(),
-                    network: new_network(spec)?,
-                    rules: Default::default(),
-                    downgrade: None,
-                    endgames: None,
-                }
+                model::Model::new("learner".to_owned(), Kind::Network(new_network(spec)?))
             }
         };
-        if loaded.network.spec().values != Values::Afterstates {
-            return Err(value_error(format!("{} has no values of afterstates", loaded.name)));
-        }
-        let kind = Arc::new(Kind::Tuples(Box::new(loaded)));
-        Ok(Learner { kind, updaters: Mutex::default() })
+        model.afterstates("a learner").map_err(model_error)?;
+        Ok(Learner { model: Arc::new(model), updaters: Mutex::default() })
     }
 
     /// V(s') of each afterstate.
@@ -122,7 +109,7 @@ impl Learner {
         out: Option<&Bound<'py, PyAny>>,
         threads: i64,
     ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        values_of(py, &self.kind, afterstates, out, threads)
+        values_of(py, &self.model, afterstates, out, threads)
     }
 
     /// Moves the value of each afterstate towards its target, one after the other: the errors before each step.
@@ -135,7 +122,7 @@ impl Learner {
         rule: &str,
         rate: f32,
     ) -> PyResult<Bound<'py, PyArrayDyn<f32>>> {
-        let (network, spec) = (&self.loaded()?.network, step_size(rule)?);
+        let (network, spec) = (self.network()?, step_size(rule)?);
         let afterstates = Boards::of_side("afterstates", afterstates, network.spec().side)?;
         let targets = array::numbers::<f32>("targets", targets, "float32", &afterstates.lead)?;
         let targets = targets.as_slice()?;
@@ -168,34 +155,34 @@ impl Learner {
 
     /// A model that plays by the weights as they are, now and later.
     fn model(&self) -> PyResult<Model> {
-        Ok(Model::new(None, self.loaded()?.name.clone(), self.kind.clone()))
+        Ok(Model::new(None, self.model.name.clone(), self.model.clone()))
     }
 
     /// Copies of the tables, by the names that they have in files.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyArray1<f32>>)>> {
-        Ok(tables_of(py, &self.loaded()?.network))
+        Ok(tables_of(py, self.network()?))
     }
 
     /// Writes the network to a model file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let network = &self.loaded()?.network;
+        let network = self.network()?;
         interruptible(py, |_| network.save(&path, &BTreeMap::new()))?.map_err(file_error)
     }
 
     #[getter]
     fn size(&self) -> PyResult<usize> {
-        Ok(self.loaded()?.side())
+        Ok(self.model.side())
     }
 
     /// The number of weights.
     #[getter]
     fn weights(&self) -> PyResult<u64> {
-        Ok(self.loaded()?.network.spec().weights())
+        Ok(self.network()?.spec().weights())
     }
 
     /// The metadata of the network.
     #[getter]
     fn spec(&self) -> PyResult<BTreeMap<String, String>> {
-        Ok(afterstate_network::file::metadata(self.loaded()?.network.spec(), &BTreeMap::new()))
+        Ok(afterstate_network::file::metadata(self.network()?.spec(), &BTreeMap::new()))
     }
 }

@@ -291,6 +291,7 @@ impl<const N: usize> Player<N> for Expectimax<'_, N> {
         };
         Advice {
             values: for_legal(slides.legal, |a: Move| values[a as usize]),
+            policy: None,
             plies,
             evaluated: self.evaluated() - before,
             time: start.elapsed(),

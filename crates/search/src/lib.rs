@@ -33,7 +33,7 @@ pub use expectimax::{Expectimax, Limit, MAX_PLIES, Settings, TableSize};
 pub use greedy::play_greedily;
 pub use leaves::Visitor;
 pub use line::{LineMove, best_line};
-pub use player::{Advice, Player};
+pub use player::{Advice, ByMove, Player, PolicyAdvice};
 pub use random::Random;
 pub use spec::{PlayerSpec, SpecError};
 pub use tile_downgrading::{Downgrade, DowngradeError, TileDowngrading};

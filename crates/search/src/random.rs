@@ -18,6 +18,6 @@ impl<const N: usize> Player<N> for Random {
         let mut rng = game_rng(bytes as u64, (bytes >> 64) as u64);
         let numbers = [(); 4].map(|()| (rng.next_u64() >> 40) as f32 / (1u32 << 24) as f32);
         let values = for_legal(state.legal_moves(), |a| numbers[a as usize]);
-        Advice { values, plies: 0, evaluated: 0, time: Duration::ZERO }
+        Advice { values, ..Advice::default() }
     }
 }

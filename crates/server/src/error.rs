@@ -70,10 +70,18 @@ impl From<ModelError> for ApiError {
                 (StatusCode::UNPROCESSABLE_ENTITY, "choose a model of afterstates; /api/v1/models lists them")
             }
             ModelError::NoSearch { .. } => {
-                let hint =
-                    "a policy plays by majority, sum or plain, a convolutional network of values by 1ply";
+                let hint = "an n-tuple network plays by 3ply, 100ms, 1s or 1ply+downgrade, a policy by majority, sum or \
+                            plain, a convolutional network of values by 1ply";
                 (StatusCode::UNPROCESSABLE_ENTITY, hint)
             }
+            ModelError::Side { .. } => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "give a board or a model that fits the other")
+            }
+            ModelError::Unsolved(4) => {
+                let hint = "exact values are for 3×3 and 2×2";
+                return ApiError::bad("4×4 is not solved, and will not be", hint);
+            }
+            ModelError::Unsolved(_) => (StatusCode::NOT_FOUND, "`afterstate solve` solves it"),
             ModelError::File(error) if matches!(error.problem, Problem::Network(_)) => {
                 (StatusCode::SERVICE_UNAVAILABLE, "close other programs, or choose a smaller model")
             }

@@ -4,20 +4,14 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock},
-    time::Instant,
 };
 
-use afterstate_dcnn::DcnnPlayer;
-use afterstate_game::{Rules, State};
-use afterstate_search::{Advice, Player};
+use afterstate_game::Rules;
+use afterstate_lab::model::{Exact, Model, ModelError};
 use afterstate_solver::{Objective, Solution, Space};
-use axum::http::StatusCode;
 use tokio::sync::watch;
 
-use crate::{
-    error::{Answer, ApiError},
-    models::lock,
-};
+use crate::{error::ApiError, models::lock};
 
 /// What files of solutions end in.
 const SUFFIX: &str = "solution";
@@ -45,35 +39,19 @@ pub(crate) enum Solving {
 /// The largest sum of tiles that a game on 3×3 comes to.
 const LARGEST_SUM: f64 = 2044.0;
 
-/// Players for boards of one side. There is no `Solution<4>`, and a convolutional network plays on 4×4 only, hence no
-/// functions for all sides.
-pub(crate) trait OnSide<const N: usize> {
-    /// Who plays perfectly. Takes its time where the solution must be found first.
-    fn exact(&self) -> Answer<Box<dyn Player<N>>>;
-
-    /// Who plays by a convolutional network.
-    fn by_net(_: DcnnPlayer<'_>) -> Answer<Box<dyn Player<N> + '_>> {
-        let error = format!("the board is {N}×{N}, but convolutional networks play on 4×4");
-        Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, "give another board, or another model"))
-    }
-}
-
-/// Plays by the true values.
-struct Exact<const N: usize>(Arc<Solution<N>>);
-
-impl<const N: usize> Player<N> for Exact<N> {
-    fn advise(&mut self, state: State<N>) -> Advice {
-        let start = Instant::now();
-        let values = self.0.move_values(state).map(|value| value.map(|value| value as f32));
-        Advice { values, plies: 0, evaluated: 0, time: start.elapsed() }
-    }
-}
-
 impl Solutions {
     /// Those in the files of a directory.
     pub(crate) fn new(directory: &Path) -> Self {
         let progress = watch::Sender::new(Solving::Idle);
         Solutions { directory: directory.into(), two: OnceLock::new(), three: Mutex::default(), progress }
+    }
+
+    /// The solutions as a model: 2×2, which is solved here if it has not been, and 3×3 where it is there.
+    pub(crate) fn model(&self) -> Model {
+        let solve =
+            || Arc::new(Space::enumerate(&Rules::default(), 1, |_| ()).solve(Objective::Score, 1, |_| ()));
+        let two = Some(self.two.get_or_init(solve).clone());
+        Model::exact("exact".into(), Exact { two, three: self.three() })
     }
 
     /// How far 3×3 is being solved, as it goes.
@@ -83,11 +61,16 @@ impl Solutions {
 
     /// Whether the solution of 3×3 is there.
     pub(crate) fn is_solved(&self) -> bool {
+        self.three().is_some()
+    }
+
+    /// The solution of 3×3, if it is there.
+    fn three(&self) -> Option<Arc<Solution<3>>> {
         let mut known = lock(&self.three);
         if known.is_none() {
             *known = self.find().map(Arc::new);
         }
-        known.is_some()
+        known.clone()
     }
 
     /// Claims the work of solving 3×3; `false` when somebody is at it.
@@ -120,6 +103,14 @@ impl Solutions {
         self.progress.send_replace(Solving::Ended(trouble));
     }
 
+    /// That 3×3 is not solved, and how to solve it.
+    pub(crate) fn missing(&self) -> ApiError {
+        let file = self.file();
+        let hint =
+            format!("Analyse solves it, and so does `afterstate solve --board 3x3 -o {}`", file.display());
+        ApiError::not_found(ModelError::Unsolved(3), hint)
+    }
+
     /// Where the solution of 3×3 is kept.
     fn file(&self) -> PathBuf {
         self.directory.join("3x3").with_extension(SUFFIX)
@@ -133,41 +124,5 @@ impl Solutions {
         paths.sort();
         let mut solutions = paths.iter().filter_map(|path| Solution::open(path).ok());
         solutions.find(|solution| solution.objective() == Objective::Score)
-    }
-}
-
-impl OnSide<2> for Solutions {
-    fn exact(&self) -> Answer<Box<dyn Player<2>>> {
-        let solve =
-            || Arc::new(Space::enumerate(&Rules::default(), 1, |_| ()).solve(Objective::Score, 1, |_| ()));
-        Ok(Box::new(Exact(self.two.get_or_init(solve).clone())))
-    }
-}
-
-impl OnSide<3> for Solutions {
-    fn exact(&self) -> Answer<Box<dyn Player<3>>> {
-        let mut known = lock(&self.three);
-        if known.is_none() {
-            *known = self.find().map(Arc::new);
-        }
-        let missing = || {
-            let file = self.file();
-            let hint = format!(
-                "Analyse solves it, and so does `afterstate solve --board 3x3 -o {}`",
-                file.display()
-            );
-            ApiError::not_found("the solution of 3×3 is not there", hint)
-        };
-        Ok(Box::new(Exact(known.clone().ok_or_else(missing)?)))
-    }
-}
-
-impl OnSide<4> for Solutions {
-    fn exact(&self) -> Answer<Box<dyn Player<4>>> {
-        Err(ApiError::bad("4×4 is not solved, and will not be", "exact values are for 3×3 and 2×2"))
-    }
-
-    fn by_net(player: DcnnPlayer<'_>) -> Answer<Box<dyn Player<4> + '_>> {
-        Ok(Box::new(player))
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use afterstate_endgame::Tables;
 use afterstate_lab::{
-    model::{BUILT_IN, Loaded, LoadedDcnn},
+    model::{BUILT_IN, Model},
     run::Directory,
 };
 use afterstate_network::available_memory;
@@ -46,33 +46,9 @@ impl Named {
     }
 
     /// Brings it into memory.
-    fn load(self, endgames: Option<Arc<Tables>>) -> Answer<Model> {
-        let net = self.path.as_deref().map(LoadedDcnn::open).transpose()?.flatten();
-        if let Some(net) = net {
-            return Ok(Model::Dcnn(Arc::new(LoadedDcnn { name: self.name, ..net })));
-        }
-        let network = Loaded::open(self.path.as_deref())?.with_endgames(endgames);
-        Ok(Model::Network(Arc::new(Loaded { name: self.name, ..network })))
-    }
-}
-
-/// A model in memory.
-#[derive(Clone)]
-pub(crate) enum Model {
-    /// An n-tuple network.
-    Network(Arc<Loaded>),
-    /// A convolutional network.
-    Dcnn(Arc<LoadedDcnn>),
-}
-
-impl Model {
-    /// The bytes of its weights.
-    fn size(&self) -> u64 {
-        let bytes = match self {
-            Model::Network(model) => size_of_val(model.network.weights()),
-            Model::Dcnn(model) => size_of_val(model.net.weights()),
-        };
-        bytes as u64
+    fn load(self, endgames: Option<Arc<Tables>>) -> Answer<Arc<Model>> {
+        let model = Model::open(self.path.as_deref())?.with_endgames(endgames);
+        Ok(Arc::new(Model { name: self.name, ..model }))
     }
 }
 
@@ -102,7 +78,7 @@ struct Slot {
     used: u64,
     bytes: u64,
     /// Locked while it is being loaded, so that it is loaded once.
-    model: Arc<Mutex<Option<Model>>>,
+    model: Arc<Mutex<Option<Arc<Model>>>>,
 }
 
 impl Models {
@@ -123,7 +99,7 @@ impl Models {
     }
 
     /// The model of this name, in memory; without a name, the default one. Takes its time where it must be loaded.
-    pub(crate) fn get(&self, name: Option<&str>) -> Answer<Model> {
+    pub(crate) fn get(&self, name: Option<&str>) -> Answer<Arc<Model>> {
         let named = match name {
             Some(name) => self.find(name)?,
             None => self.default_model(),
@@ -137,7 +113,7 @@ impl Models {
         let loaded = named.load(self.endgames.clone())?;
         *model = Some(loaded.clone());
         drop(model);
-        self.make_room(&path, loaded.size());
+        self.make_room(&path, loaded.bytes());
         Ok(loaded)
     }
 

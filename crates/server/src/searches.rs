@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use afterstate_dcnn::Play;
 use afterstate_search::{Limit, PlayerSpec, TableSize};
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -22,13 +23,25 @@ use tokio::{
 };
 
 use crate::{
-    brain::Search,
     error::{Answer, ApiError},
     shares::{Share, Shares},
 };
 
 /// The depth of a search that is not named.
 pub(crate) const USUAL_PLIES: u32 = 3;
+
+/// The search that a request asks for.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked {
+    /// As is usual for the model: so many moves ahead, or for a policy by the majority vote.
+    Usual(u32),
+    /// By the true values.
+    Exact,
+    /// By the values of a model.
+    Player(PlayerSpec),
+    /// By a policy.
+    Policy(Play),
+}
 
 /// What a request may ask for.
 #[derive(Clone, Copy, Serialize)]
@@ -85,13 +98,13 @@ impl Default for Limits {
 
 impl Limits {
     /// A search by its text, if it is one that a request may ask for; without a text, what is usual.
-    pub(crate) fn search(&self, text: Option<&str>) -> Answer<Search> {
+    pub(crate) fn search(&self, text: Option<&str>) -> Answer<Asked> {
         match text {
-            None => Ok(Search::Usual(USUAL_PLIES)),
-            Some("exact") => Ok(Search::Exact),
+            None => Ok(Asked::Usual(USUAL_PLIES)),
+            Some("exact") => Ok(Asked::Exact),
             Some(text) => match text.parse() {
-                Ok(play) => Ok(Search::Policy(play)),
-                Err(_) => self.player(text).map(Search::Player),
+                Ok(play) => Ok(Asked::Policy(play)),
+                Err(_) => self.player(text).map(Asked::Player),
             },
         }
     }
@@ -102,11 +115,11 @@ impl Limits {
     }
 
     /// The search of a question by the page of another site: what is usual for these, or one within their bounds.
-    pub(crate) fn foreign_search(&self, text: Option<&str>) -> Answer<Search> {
+    pub(crate) fn foreign_search(&self, text: Option<&str>) -> Answer<Asked> {
         let (plies, ms) = (self.max_foreign_plies, self.max_foreign_ms);
         let bounds = Limits { max_plies: plies, max_search_ms: ms, ..*self };
         match text {
-            None => Ok(Search::Usual(plies)),
+            None => Ok(Asked::Usual(plies)),
             Some(_) => bounds.search(text),
         }
     }
@@ -147,9 +160,9 @@ pub(crate) enum Class {
 
 impl Class {
     /// The class of a search.
-    pub(crate) fn of(search: Search) -> Class {
+    pub(crate) fn of(search: Asked) -> Class {
         let limit = match search {
-            Search::Player(PlayerSpec { search: Some(settings), .. }) => settings.limit,
+            Asked::Player(PlayerSpec { search: Some(settings), .. }) => settings.limit,
             _ => return Class::Short,
         };
         match limit {

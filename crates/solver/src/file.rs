@@ -8,7 +8,8 @@
 //! Checksums are XXH3. See `keys.rs` for keys, [`Objective`] for the unit of values.
 
 use std::{
-    io::{self, Write},
+    fs::File,
+    io::{self, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -72,6 +73,12 @@ pub enum SolutionError {
         /// What has changed.
         part: &'static str,
     },
+}
+
+/// Whether a file is a solution, by its first bytes.
+pub fn is_solution(path: &Path) -> bool {
+    let mut head = [0; MAGIC.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == MAGIC
 }
 
 impl<const N: usize> Solution<N> {

@@ -32,7 +32,7 @@ mod threads;
 mod word;
 
 pub use evaluate::{Boards, Evaluation, Settings, evaluate};
-pub use file::SolutionError;
+pub use file::{SolutionError, is_solution};
 pub use policy::{Greedy, Policy, Searching};
 pub use regret::{Mistake, Regret};
 pub use solution::Solution;

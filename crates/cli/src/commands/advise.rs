@@ -5,16 +5,15 @@ use std::{
     path::PathBuf,
 };
 
-use afterstate_dcnn::DcnnPlayer;
 use afterstate_game::{AnyBoard, Board, Move, State, draw};
-use afterstate_lab::model::{Loaded, LoadedDcnn};
-use afterstate_search::{Advice, LineMove, Player, best_line};
+use afterstate_lab::model::Model;
+use afterstate_search::{Advice, LineMove};
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     endgame::{as_json as as_json_match, open_tables, table_failure},
-    eval::{check_search, parse_search, percent},
+    eval::{check_search, percent},
     model::thousands,
     solve::Exact,
     thread_count,
@@ -61,12 +60,8 @@ impl Advise {
             let (threads, json) = (thread_count(self.threads), self.json);
             return Exact { file: file.as_deref(), threads, json }.advise(self.board, out);
         }
-        if let Some(net) = self.model.as_deref().map(LoadedDcnn::open).transpose()?.flatten() {
-            return self.advise_by_net(&net, out);
-        }
         let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
-        let model = Loaded::open(self.model.as_deref())?.with_endgames(endgames);
-        model.check_afterstates("`advise`")?;
+        let model = Model::open(self.model.as_deref())?.with_endgames(endgames);
         match self.board {
             AnyBoard::Four(board) => self.advise(&model, board, out),
             AnyBoard::Three(board) => self.advise(&model, board, out),
@@ -74,46 +69,27 @@ impl Advise {
         }
     }
 
-    /// The advice of a convolutional network: there is no line, since it does not look ahead.
-    fn advise_by_net(&self, net: &LoadedDcnn, out: &mut dyn Write) -> Result<(), Failure> {
-        let AnyBoard::Four(board) = self.board else {
-            let message = "the board is not 4×4, which is what convolutional networks play on";
-            return Err(Failure::input(message, "give a board of sixteen cells"));
-        };
-        let play = net.play(self.search.as_deref())?;
-        let (advice, name) = (DcnnPlayer::new(&net.net, play).advise(State::new(board)), net.play_name(play));
-        if self.json {
-            return Ok(writeln!(out, "{}", as_json(board, &name, &advice, &[]))?);
-        }
-        write_text(board, &name, &advice, &[], out)
-    }
-
     fn advise<const N: usize>(
         &self,
-        model: &Loaded,
+        model: &Model,
         board: Board<N>,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        if model.side() != N {
-            let side = model.side();
-            let message = format!("the board is {N}×{N}, but the model plays on {side}×{side}");
-            return Err(Failure::input(message, "give a board or a model that fits the other"));
-        }
-        let search = model.search(parse_search(self.search.as_deref().unwrap_or(DEFAULT_SEARCH))?);
-        check_search(&search, thread_count(self.threads))?;
+        let (search, threads) =
+            (model.search(self.search.as_deref(), USUAL_PLIES)?, thread_count(self.threads));
+        search.spec().map_or(Ok(()), |spec| check_search(&spec, threads))?;
         let state = State::new(board);
-        let (view, rules) = (model.network.view(), model.rules);
-        let advice = model.player::<N>(search, thread_count(self.threads)).advise(state);
-        let exact = model.exact(state).map_err(table_failure)?;
-        let line = best_line(view, rules, search.downgrade, state, &advice);
+        let advice = model.player::<N>(search, threads)?.advise(state);
+        let exact = model.endgames(state).map_err(table_failure)?;
+        let (line, search) = (model.line(search, state, &advice), model.search_name(search));
         if self.json {
-            let mut object = as_json(board, &model.search_name(search), &advice, &line);
+            let mut object = as_json(board, &search, &advice, &line);
             if model.endgames.is_some() {
                 object["endgames"] = exact.iter().map(as_json_match).collect();
             }
             return Ok(writeln!(out, "{object}")?);
         }
-        write_text(board, &model.search_name(search), &advice, &line, out)?;
+        write_text(board, &search, &advice, &line, out)?;
         for known in &exact {
             let chances = advice.best().and_then(|best| known.chances[best as usize]);
             let [best, chosen] =
@@ -124,25 +100,16 @@ impl Advise {
     }
 }
 
-/// The search of n-tuple networks unless another one is asked for.
-const DEFAULT_SEARCH: &str = "3ply";
+/// How far n-tuple networks look ahead unless another search is asked for.
+const USUAL_PLIES: u32 = 3;
 
 fn as_json<const N: usize>(board: Board<N>, search: &str, advice: &Advice, line: &[LineMove<N>]) -> Value {
-    let values: Map<_, _> =
-        Move::ALL.iter().map(|a| (a.name().to_string(), json!(advice.values[*a as usize]))).collect();
-    let line: Vec<_> =
+    let mut object = json!(advice);
+    object["board"] = json!(board.to_string());
+    object["search"] = json!(search);
+    object["line"] =
         line.iter().map(|step| json!({ "move": step.best.name(), "next": step.next.to_string() })).collect();
-    json!({
-        "board": board.to_string(),
-        "search": search,
-        "values": values,
-        "best": advice.best().map(Move::name),
-        "expected": advice.value(),
-        "plies": advice.plies,
-        "evaluated": advice.evaluated,
-        "seconds": advice.time.as_secs_f64(),
-        "line": line,
-    })
+    object
 }
 
 /// A move's value: a score, or for a policy, which does not look ahead, its probability and votes.

@@ -8,7 +8,7 @@ use std::{
 
 use afterstate_game::Rules;
 use afterstate_lab::{
-    model::Loaded,
+    model::Model,
     records::{About, RecordError, Recorder, verify},
     stats::Tally,
 };
@@ -16,7 +16,7 @@ use clap::{Args, Subcommand};
 
 use super::{
     endgame::open_tables,
-    eval::{bar, check_search, parse_search},
+    eval::{bar, check_search},
     model::thousands,
     thread_count,
 };
@@ -98,9 +98,9 @@ impl Verify {
 impl Recording {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
-        let model = Loaded::open(self.model.as_deref())?.with_endgames(endgames);
-        let search = model.search(parse_search(&self.search)?);
-        model.check_afterstates("`record`")?;
+        let model = Model::open(self.model.as_deref())?.with_endgames(endgames);
+        let search = model.search(Some(&self.search), 1)?;
+        model.afterstates("`record`")?;
         if model.side() != 4 {
             return Err(Failure::input("records are of games on 4×4", "give a model that plays on 4×4"));
         }
@@ -115,7 +115,7 @@ impl Recording {
             version: env!("CARGO_PKG_VERSION").into(),
         };
         let threads = thread_count(self.threads);
-        check_search(&search, threads)?;
+        search.spec().map_or(Ok(()), |spec| check_search(&spec, threads))?;
         let recorder = Recorder { directory: &self.out, about, games: self.games, threads };
         let (stop, progress, mut ended) = (stop_signal()?, bar(self.games), Tally::default());
         let player = || model.player::<4>(search, 1);

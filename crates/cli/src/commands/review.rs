@@ -8,14 +8,14 @@ use std::{
 
 use afterstate_game::{Move, draw};
 use afterstate_lab::{
-    model::{Loaded, LoadedDcnn},
-    review::{self, ACCURACY_MOVES, AnyGame, Format, Grade, Judged, Played, Reference, Summary},
+    model::{Model, ModelError},
+    review::{self, ACCURACY_MOVES, AnyGame, Format, Grade, Judged, Played, Summary},
 };
 use afterstate_search::Advice;
 use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
-use super::{eval::parse_search, model::thousands, thread_count};
+use super::{model::thousands, thread_count};
 use crate::error::Failure;
 
 /// The longest game that is read: longer than any that was ever played.
@@ -64,12 +64,11 @@ impl Review {
         let text = self.text()?;
         let (format, game) =
             review::parse(&text, MOST_MOVES).map_err(|error| Failure::input(&error, error.hint()))?;
-        if self.model.as_deref().map(LoadedDcnn::open).transpose()?.flatten().is_some() {
-            let hint = "give an n-tuple network, or leave --model out";
-            return Err(Failure::input("a review needs the values of an n-tuple network", hint));
+        let model = Model::open(self.model.as_deref())?;
+        if let Err(error @ ModelError::NoNetwork { .. }) = model.network("a review") {
+            return Err(Failure::input(error, "give an n-tuple network, or leave --model out"));
         }
-        let model = Loaded::open(self.model.as_deref())?;
-        model.check_afterstates("`review`")?;
+        model.afterstates("`review`")?;
         match game {
             AnyGame::Four(played) => self.review(&model, format, played, out),
             AnyGame::Three(played) => self.review(&model, format, played, out),
@@ -93,7 +92,7 @@ impl Review {
 
     fn review<const N: usize>(
         &self,
-        model: &Loaded,
+        model: &Model,
         format: Format,
         game: Vec<Played<N>>,
         out: &mut dyn Write,
@@ -103,9 +102,9 @@ impl Review {
             let message = format!("the game is on {N}×{N}, but the model plays on {side}×{side}");
             return Err(Failure::input(message, "give a game or a model that fits the other"));
         }
-        let search = model.search(parse_search(&self.search)?);
-        let mut player = search.player::<N>(model.network.view(), model.rules, thread_count(self.threads));
-        let reference = (N == 4).then(|| Reference::of(&model.network));
+        let search = model.search(Some(&self.search), 3)?;
+        let mut player = model.player::<N>(search, thread_count(self.threads))?;
+        let reference = model.reference();
         let (mut summary, mut entries) = (Summary::default(), Vec::new());
         for played in game {
             let advice = player.advise(played.state);
@@ -135,21 +134,15 @@ impl<const N: usize> Report<'_, N> {
     }
 
     fn json(&self, out: &mut dyn Write) -> Result<(), Failure> {
-        let by_move = |figure: &dyn Fn(Move) -> Value| -> Value {
-            Move::ALL.iter().map(|&a| (a.name().to_owned(), figure(a))).collect::<Map<_, _>>().into()
-        };
         let entry = |Entry { played, advice, judged }: &Entry<N>| {
-            json!({
-                "board": played.state.to_string(),
-                "played": played.a.name(),
-                "values": by_move(&|a| json!(advice.values[a as usize])),
-                "best": advice.best().map(Move::name),
-                "expected": advice.value(),
-                "loss": judged.loss,
-                "chance": judged.chance,
-                "kept": judged.kept,
-                "grade": judged.grade,
-            })
+            let mut entry = json!(advice);
+            entry["board"] = json!(played.state.to_string());
+            entry["played"] = json!(played.a.name());
+            entry["loss"] = json!(judged.loss);
+            entry["chance"] = json!(judged.chance);
+            entry["kept"] = json!(judged.kept);
+            entry["grade"] = json!(judged.grade);
+            entry
         };
         let grades: Map<_, _> = Grade::ALL
             .iter()

@@ -57,10 +57,10 @@ pub fn evaluate(
     greedy::evaluate(network, None, games, &HashSet::new(), threads, &mut watch)
 }
 
-/// Lets players on 4×4 play that are no network with a search, such as DCNNs: each thread has one of its own, and plays as many games in
+/// Lets players play that are no network with a search, such as DCNNs: each thread has one of its own, and plays as many games in
 /// step as [it likes](Player::games_in_step). `played` and
 /// `watch` are as for [`Contest`].
-pub fn evaluate_players<P: Player<4>>(
+pub fn evaluate_players<const N: usize, P: Player<N>>(
     games: Games,
     played: &HashSet<u64>,
     threads: usize,

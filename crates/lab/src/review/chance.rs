@@ -158,12 +158,8 @@ mod tests {
     #[test]
     fn better_positions_have_better_chances() {
         let state: State<4> = "0123/1235/0146/0002".parse().expect("a board");
-        let advice = |up, left| Advice {
-            values: [Some(up), None, None, Some(left)],
-            plies: 1,
-            evaluated: 1,
-            time: Default::default(),
-        };
+        let advice =
+            |up, left| Advice { values: [Some(up), None, None, Some(left)], plies: 1, ..Advice::default() };
         let reference = Reference(250_000.0);
         let chance = Chance::of(state, &advice(250_000.0, 225_000.0), reference).expect("a chance");
         assert_eq!((chance.tile, chance.moves[1]), (512, None));

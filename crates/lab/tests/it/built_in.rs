@@ -3,10 +3,9 @@
 use std::{collections::HashSet, path::Path};
 
 use afterstate_lab::{
-    evaluate::{Contest, Games, SEED, header_checksum},
-    model::{BUILT_IN, Loaded, open_file},
+    evaluate::{Games, SEED, header_checksum},
+    model::{BUILT_IN, Model, open_file},
 };
-use afterstate_search::{Limit, PlayerSpec};
 
 /// As in docs/built-in-model.md.
 const CHECKSUM: &str = "ea1785c193dbf9f6";
@@ -23,7 +22,7 @@ const GAMES: u64 = 200;
 fn it_is_the_documented_one() {
     let file = open_file(Path::new(BUILT_IN)).expect("the built-in model");
     assert!(file.size() <= SIZE);
-    assert_eq!(Loaded::open(None).expect("the built-in model").checksum, CHECKSUM);
+    assert_eq!(Model::open(None).expect("the built-in model").checksum, CHECKSUM);
 }
 
 /// The second model, which is beside it: the header has the checksums of all tables.
@@ -38,19 +37,12 @@ fn the_one_with_the_last_steps_is_the_documented_one() {
 
 #[test]
 fn it_plays_as_documented() {
-    let model = Loaded::open(None).expect("the built-in model");
+    let model = Model::open(None).expect("the built-in model");
     let games = Games { rules: model.rules, seed: SEED + 1, count: GAMES };
-    let player = model.search(PlayerSpec::new(Limit::Plies(1)));
-    let contest = Contest {
-        network: &model.network,
-        player,
-        endgames: None,
-        games,
-        played: &HashSet::new(),
-        threads: 2,
-        collect: None,
-    };
-    let results = contest.play(|_| true).expect("games").results;
+    let search = model.search(None, 1).expect("a search");
+    let outcome =
+        model.play(search, games, &HashSet::new(), 2, None, |_| true).expect("a search that it can do");
+    let results = outcome.expect("games").results;
     let mean = results.iter().map(|result| result.score as f64).sum::<f64>() / GAMES as f64;
     // Four standard errors of the mean: games are always the same, but who changes how they are played may be unlucky.
     let error = STANDARD_DEVIATION / (GAMES as f64).sqrt();

@@ -10,7 +10,7 @@ use afterstate_dcnn::Device;
 use afterstate_lab::{
     dcnn::{DcnnError, Event, LearningLine, Settings, Taught, Training, accuracy},
     log::Log,
-    model::LoadedDcnn,
+    model::{Kind, Model},
     records::GAMES_PER_SHARD,
     run::Directory,
 };
@@ -73,7 +73,7 @@ fn what_was_learned_is_seen_on_records_held_out() {
     let log = Log::<LearningLine>::read(&Directory::new(&directory).log()).unwrap();
     let held_out = log.last().unwrap().held_out_accuracy.unwrap();
     assert!(held_out > 0.7, "{held_out}");
-    let net = LoadedDcnn::open(&directory).unwrap().unwrap().net;
+    let Kind::Dcnn(net, _) = Model::open(Some(&directory)).unwrap().kind else { panic!("a DCNN") };
     let step = accuracy(net, &records, 1000, 1, Device::Cpu).unwrap();
     assert!(step.accuracy() > 0.7, "{}", step.accuracy());
 }

@@ -3,10 +3,10 @@
 
 use afterstate_game::{Game, Move, Rules, State, game_rng};
 use afterstate_lab::{
-    model::Loaded,
+    model::Model,
     review::{Accuracy, Reference, judge},
 };
-use afterstate_search::{Limit, Player, PlayerSpec};
+use afterstate_search::Player;
 use rand_core::Rng;
 
 /// Positions that are judged, at most: long games are looked at in places.
@@ -36,12 +36,12 @@ fn accuracy(
 
 #[test]
 fn accuracy_grows_with_strength() {
-    let model = Loaded::open(None).expect("the built-in model");
+    let model = Model::open(None).expect("the built-in model");
     let player = |plies| {
-        let search = model.search(PlayerSpec::new(Limit::Plies(plies)));
-        search.player::<4>(model.network.view(), model.rules, 1)
+        let search = model.search(None, plies).expect("a search");
+        model.player::<4>(search, 1).expect("a player")
     };
-    let reference = Reference::of(&model.network);
+    let reference = model.reference().expect("a network on 4×4");
     let (mut judge_by, mut one, mut two) = (player(3), player(1), player(2));
     let mean = |games: &[f64]| games.iter().sum::<f64>() / games.len() as f64;
     let mut by_chance = |percent: u64, games: u64, judge_by: &mut dyn Player<4>| {

@@ -2,7 +2,7 @@
 
 use afterstate_game::{AnyBoard, Board, Move, State as GameState};
 use afterstate_lab::review::{self, Chance};
-use afterstate_search::{Advice, best_line};
+use afterstate_search::{Advice, ByMove};
 use axum::{Json, extract::State, http::HeaderMap};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,6 @@ use crate::{
     app::{App, Shared},
     brain::Brain,
     error::{Answer, ApiError},
-    exact::{OnSide, Solutions},
     extract::{self, Either, Parameters, board},
     guard::{self, Peer},
     searches::{Class, Stop},
@@ -116,10 +115,7 @@ fn best_on<const N: usize>(
     brain: &Brain,
     board: Board<N>,
     stop: &Stop,
-) -> Answer<Option<Move>>
-where
-    Solutions: OnSide<N>,
-{
+) -> Answer<Option<Move>> {
     let state = GameState::new(board);
     let advice = brain.player::<N>(shared, stop)?.advise(state);
     brain.check(shared, state, &advice)?;
@@ -132,35 +128,30 @@ fn advise_on<const N: usize>(
     board: Board<N>,
     played: Option<Move>,
     stop: &Stop,
-) -> Answer<Value>
-where
-    Solutions: OnSide<N>,
-{
+) -> Answer<Value> {
     let state = GameState::new(board);
     let advice = brain.player::<N>(shared, stop)?.advise(state);
     brain.check(shared, state, &advice)?;
-    let mut answer = brain.figures(&advice);
-    answer.insert("board".into(), json!(board.to_string()));
-    answer.insert("model".into(), json!(brain.model()));
-    answer.insert("search".into(), json!(brain.search()));
-    answer.insert("line".into(), line(brain, state, &advice));
+    let mut answer = json!(advice);
+    answer["board"] = json!(board.to_string());
+    answer["model"] = json!(brain.model.name);
+    answer["search"] = json!(brain.search.to_string());
+    answer["line"] = line(brain, state, &advice);
     add_chances(brain, state, &advice, &mut answer);
     if let Some(endgame) = endgame(brain, state, &advice) {
-        answer.insert("endgame".into(), endgame);
+        answer["endgame"] = endgame;
     }
     if let Some(a) = played {
-        answer.insert("judged".into(), judged(brain, state, a, &advice)?);
+        answer["judged"] = judged(brain, state, a, &advice)?;
     }
-    Ok(Value::Object(answer))
+    Ok(answer)
 }
 
 /// The exact chances of the endgame that the board is in, if a table knows it.
 fn endgame<const N: usize>(brain: &Brain, state: GameState<N>, advice: &Advice) -> Option<Value> {
-    let Brain::Network(model, _) = brain else { return None };
     // A table that has been damaged since it was opened is one less.
-    let known = model.exact(state).ok()?.into_iter().next()?;
-    let chances: Map<_, _> =
-        Move::ALL.iter().map(|a| (a.name().to_owned(), json!(known.chances[*a as usize]))).collect();
+    let known = brain.model.endgames(state).ok()?.into_iter().next()?;
+    let chances = ByMove(known.chances);
     let chosen = advice.best().and_then(|a| known.chances[a as usize]);
     Some(
         json!({ "name": known.table.endgame().words(), "chances": chances, "best": known.best(), "chosen": chosen }),
@@ -168,21 +159,16 @@ fn endgame<const N: usize>(brain: &Brain, state: GameState<N>, advice: &Advice) 
 }
 
 /// Adds the chances of the next tiles, where they are known.
-fn add_chances<const N: usize>(
-    brain: &Brain,
-    state: GameState<N>,
-    advice: &Advice,
-    answer: &mut Map<String, Value>,
-) {
-    let Some(reference) = brain.reference() else { return };
+fn add_chances<const N: usize>(brain: &Brain, state: GameState<N>, advice: &Advice, answer: &mut Value) {
+    let Some(reference) = brain.model.reference() else { return };
     if let Some(chance) = Chance::of(state, advice, reference) {
-        answer.insert("chance".into(), json!(chance));
+        answer["chance"] = json!(chance);
     }
     let tiles = review::tile_chances(state, advice.value(), reference);
     if !tiles.is_empty() {
         let tiles: Map<_, _> =
             tiles.into_iter().map(|(tile, chance)| (tile.to_string(), json!(chance))).collect();
-        answer.insert("tiles".into(), tiles.into());
+        answer["tiles"] = tiles.into();
     }
 }
 
@@ -194,10 +180,10 @@ fn judged<const N: usize>(brain: &Brain, state: GameState<N>, a: Move, advice: &
             "send a move that was played there",
         ));
     }
-    if brain.is_policy() {
+    if brain.model.is_policy() {
         return Ok(Value::Null);
     }
-    let judged = review::judge(state, a, advice, brain.reference());
+    let judged = review::judge(state, a, advice, brain.model.reference());
     Ok(
         json!({ "loss": judged.loss, "kept": judged.kept.filter(|_| judged.is_choice), "grade": judged.grade }),
     )
@@ -205,8 +191,7 @@ fn judged<const N: usize>(brain: &Brain, state: GameState<N>, a: Move, advice: &
 
 /// How the game goes on.
 fn line<const N: usize>(brain: &Brain, state: GameState<N>, advice: &Advice) -> Value {
-    let Brain::Network(model, search) = brain else { return json!([]) };
     let first = Advice { plies: advice.plies.min(LINE), ..*advice };
-    let line = best_line(model.network.view(), model.rules, search.downgrade, state, &first);
+    let line = brain.model.line(brain.search, state, &first);
     line.iter().map(|step| json!({ "move": Move::name(step.best), "next": step.next.to_string() })).collect()
 }

@@ -7,10 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use afterstate_dcnn::DcnnPlayer;
-use afterstate_game::Rules;
 use afterstate_lab::{
-    evaluate::{Contest, Games, Kept, KeptHeader, Outcome, SEED, evaluate_players},
+    evaluate::{Games, Kept, KeptHeader, Outcome, SEED},
     review::LARGEST_NUMBER,
     stats::{GameResult, Paired},
 };
@@ -28,13 +26,14 @@ use tokio::{
 
 use crate::{
     app::App,
-    brain::{Brain, Search},
+    brain::Brain,
     error::{Answer, ApiError},
     events::{self, event},
     extract::Body,
     guard::{Peer, Trusted},
     results::{self, Evaluation},
     runs,
+    searches::Asked,
     tail::Tail,
 };
 
@@ -145,18 +144,16 @@ pub(crate) async fn evaluate(
 /// Who is to play.
 async fn contestant(app: &App, model: Option<String>, search: Option<&str>) -> Answer<Brain> {
     let search = match app.limits.search(search)? {
-        Search::Usual(_) => Search::Usual(1),
+        Asked::Usual(_) => Asked::Usual(1),
         search => search,
     };
-    if let Search::Exact = search {
+    if let Asked::Exact = search {
         let hint = "`afterstate solve` tells what it comes to";
         return Err(ApiError::bad("exact play is not evaluated by games", hint));
     }
     let brain = Brain::load(app, model, search).await?;
-    if let Brain::Network(model, search) = &brain
-        && !search.is_greedy()
-    {
-        model.check_afterstates("a search")?;
+    if brain.search.spec().is_some_and(|spec| !spec.is_greedy()) {
+        brain.model.afterstates("a search")?;
     }
     Ok(brain)
 }
@@ -204,7 +201,7 @@ impl Playing {
     /// All games of one player; `None` when nobody listens any more.
     fn evaluate(&self, brain: &Brain, turn: usize) -> Option<(Evaluation, Vec<GameResult>)> {
         let (start, mut told, mut ended) = (Instant::now(), Instant::now(), Vec::new());
-        let (model, search) = (brain.model(), brain.search());
+        let (model, search) = (&brain.model.name, brain.model.search_name(brain.search));
         let describe = |results: &[GameResult]| {
             Evaluation::new(model, &search, self.seed, results, start.elapsed().as_secs_f64())
         };
@@ -229,18 +226,7 @@ impl Playing {
         // A core is left for those who wait for an answer.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let (threads, played) = ((cores - 1).max(1), &HashSet::new());
-        let games = |rules| Games { rules, seed: self.seed, count: self.games };
-        match brain {
-            Brain::Exact => None,
-            Brain::Network(model, player) => {
-                let (network, games) = (&model.network, games(model.rules));
-                Contest { network, player: *player, endgames: None, games, played, threads, collect: None }
-                    .play(watch)
-            }
-            Brain::Dcnn(model, play) => {
-                let player = || DcnnPlayer::new(&model.net, *play);
-                evaluate_players(games(Rules::default()), played, threads, player, watch)
-            }
-        }
+        let games = Games { rules: brain.model.rules, seed: self.seed, count: self.games };
+        brain.model.play(brain.search, games, played, threads, None, watch).ok()?
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use afterstate_game::{Game, Move, Rules};
 use afterstate_lab::review::{self, ACCURACY_MOVES, AnyGame, Format, Grade, Played, Summary, TextError};
-use afterstate_search::{Limit, PlayerSpec};
+use afterstate_search::Limit;
 use axum::{
     Json,
     extract::State,
@@ -25,7 +25,6 @@ use crate::{
     brain::Brain,
     error::{Answer, ApiError},
     events::{self, event},
-    exact::{OnSide, Solutions},
     extract::Body,
     guard::Peer,
     searches::{self, Class, Stop},
@@ -114,12 +113,9 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     /// The moves of a game with their grades, and the game as a whole.
-    fn judge<const N: usize>(&self, played: &[Played<N>]) -> Answer<Value>
-    where
-        Solutions: OnSide<N>,
-    {
+    fn judge<const N: usize>(&self, played: &[Played<N>]) -> Answer<Value> {
         let Judge { shared, brain, stop, format, told } = *self;
-        let reference = brain.reference();
+        let reference = brain.model.reference();
         let mut player = brain.player::<N>(shared, stop)?;
         let (mut moves, mut summary, mut score, mut largest) = (Vec::new(), Summary::default(), 0, 0);
         let mut last_told = Instant::now();
@@ -141,16 +137,15 @@ impl Judge<'_> {
             score += u64::from(slide.reward);
             let after = next.map_or(slide.afterstate.board(), |next| next.board());
             largest = largest.max(after.max_tile());
-            let mut entry = brain.figures(&advice);
-            entry.insert("board".into(), json!(state.to_string()));
-            entry.insert("played".into(), json!(a.name()));
-            entry.insert("loss".into(), json!(judged.loss));
-            entry.insert("grade".into(), json!(judged.grade));
-            entry.insert("kept".into(), json!(judged.kept));
-            entry.insert("chance".into(), json!(judged.chance));
-            let spawn = next.map(|next| game::spawn(slide.afterstate.board(), next.board()));
-            entry.insert("spawn".into(), json!(spawn));
-            moves.push(Value::Object(entry));
+            let mut entry = json!(advice);
+            entry["board"] = json!(state.to_string());
+            entry["played"] = json!(a.name());
+            entry["loss"] = json!(judged.loss);
+            entry["grade"] = json!(judged.grade);
+            entry["kept"] = json!(judged.kept);
+            entry["chance"] = json!(judged.chance);
+            entry["spawn"] = json!(next.map(|next| game::spawn(slide.afterstate.board(), next.board())));
+            moves.push(entry);
         }
         let grades: Map<_, _> = Grade::ALL
             .iter()
@@ -160,8 +155,8 @@ impl Judge<'_> {
         Ok(json!({
             "side": N,
             "format": format.name(),
-            "model": brain.model(),
-            "search": brain.search(),
+            "model": brain.model.name,
+            "search": brain.search.to_string(),
             "moves": moves,
             "last": last,
             "accuracy": summary.accuracy.percent(),
@@ -176,17 +171,18 @@ impl Judge<'_> {
 
 /// Refuses a policy, whose probabilities do not say what a move loses.
 fn check_values(brain: &Brain) -> Answer<()> {
-    if !brain.is_policy() {
+    if !brain.model.is_policy() {
         return Ok(());
     }
-    let error = format!("a review needs the values of moves, but {} has their probabilities", brain.model());
+    let error =
+        format!("a review needs the values of moves, but {} has their probabilities", brain.model.name);
     let hint = "choose a model whose `network` is not `policy`; /api/v1/models lists them";
     Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint))
 }
 
 /// Refuses what would take too long before it begins.
 fn check_time(brain: &Brain, moves: usize) -> Answer<()> {
-    let Brain::Network(_, PlayerSpec { search: Some(settings), .. }) = brain else { return Ok(()) };
+    let Some(settings) = brain.search.spec().and_then(|spec| spec.search) else { return Ok(()) };
     match settings.limit {
         Limit::Time(time) if time.mul_f64(moves as f64) > LONGEST => {
             let error = format!("{moves} moves would take {:.0} s", time.as_secs_f64() * moves as f64);

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use afterstate_game::{AnyBoard, Move, State as GameState};
+use afterstate_game::{AnyBoard, State as GameState};
 use afterstate_search::Player;
 use axum::{
     extract::State,
@@ -22,7 +22,6 @@ use crate::{
     brain::Brain,
     error::{Answer, ApiError},
     events::{self, event},
-    exact::{OnSide, Solutions},
     extract::{Parameters, board},
     guard::Peer,
     searches::{Class, Stop},
@@ -111,10 +110,7 @@ struct Position<const N: usize> {
 }
 
 impl Watched {
-    fn events<const N: usize>(self, state: GameState<N>, tiles: Tiles) -> impl Stream<Item = Event>
-    where
-        Solutions: OnSide<N>,
-    {
+    fn events<const N: usize>(self, state: GameState<N>, tiles: Tiles) -> impl Stream<Item = Event> {
         let begin = Some((self, Position { state, tiles }));
         stream::unfold(begin, async |watched| {
             let (mut watched, position) = watched?;
@@ -139,10 +135,7 @@ impl Watched {
     }
 
     /// Plays a move; or some, when no time is to pass between them.
-    async fn play<const N: usize>(&self, position: Position<N>) -> Answer<(Vec<Value>, Position<N>)>
-    where
-        Solutions: OnSide<N>,
-    {
+    async fn play<const N: usize>(&self, position: Position<N>) -> Answer<(Vec<Value>, Position<N>)> {
         let (shared, brain) = (self.app.clone(), self.brain.clone());
         let most = if self.delay.is_zero() { self.left.min(BATCH_MOVES) } else { 1 };
         let work = move |stop: Stop| {
@@ -169,16 +162,16 @@ fn play<const N: usize>(
             break;
         };
         let next = position.tiles.spawn(slide.afterstate);
-        let mut step = brain.figures(&advice);
-        step.insert("board".into(), json!(state.to_string()));
-        step.insert("move".into(), json!(Move::name(best)));
-        step.insert("afterstate".into(), json!(slide.afterstate.to_string()));
-        step.insert("reward".into(), json!(slide.reward));
-        step.insert("spawn".into(), game::spawn(slide.afterstate.board(), next.board()));
-        step.insert("next".into(), json!(next.to_string()));
-        step.insert("stream".into(), json!(position.tiles.to_string()));
-        step.insert("over".into(), json!(next.is_terminal()));
-        moves.push(Value::Object(step));
+        let mut step = json!(advice);
+        step["board"] = json!(state.to_string());
+        step["move"] = json!(best.name());
+        step["afterstate"] = json!(slide.afterstate.to_string());
+        step["reward"] = json!(slide.reward);
+        step["spawn"] = game::spawn(slide.afterstate.board(), next.board());
+        step["next"] = json!(next.to_string());
+        step["stream"] = json!(position.tiles.to_string());
+        step["over"] = json!(next.is_terminal());
+        moves.push(step);
         position.state = next;
     }
     Ok((moves, position))

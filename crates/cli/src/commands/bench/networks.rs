@@ -11,7 +11,7 @@ use std::{
 use afterstate_game::Rules;
 use afterstate_lab::{
     evaluate::{Contest, Games, SEED},
-    model::{BUILT_IN, Loaded},
+    model::{BUILT_IN, Model},
 };
 use afterstate_learning::{
     Budget, EpsilonGreedy, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer, target::TdLambda,
@@ -49,8 +49,8 @@ pub(super) fn train_8x6_tc() -> Result<Vec<Figure>, Failure> {
 /// Greedy play of a reference network and of the built-in model, by one thread and by all.
 pub(super) fn play() -> Result<Vec<Figure>, Failure> {
     let mut figures = greedy_rates("4x6", &schooled()?, None);
-    let built_in = Loaded::open(None)?;
-    figures.extend(greedy_rates(BUILT_IN, &built_in.network, built_in.downgrade));
+    let built_in = Model::open(None)?;
+    figures.extend(greedy_rates(BUILT_IN, built_in.network("`bench`")?, built_in.downgrade));
     Ok(figures)
 }
 

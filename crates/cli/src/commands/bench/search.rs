@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use afterstate_game::{Game, Rules};
-use afterstate_lab::model::{BUILT_IN, Loaded};
+use afterstate_lab::model::{BUILT_IN, Model};
 use afterstate_network::Network;
 use afterstate_search::{Downgrade, Limit, Player, PlayerSpec};
 
@@ -16,8 +16,8 @@ const MEASURED: Duration = Duration::from_secs(2);
 /// Moves per second by depth, of one thread, with a reference network and with the built-in model.
 pub(super) fn search() -> Result<Vec<Figure>, Failure> {
     let mut figures = rates("4x6", &schooled()?, None);
-    let built_in = Loaded::open(None)?;
-    figures.extend(rates(BUILT_IN, &built_in.network, built_in.downgrade));
+    let built_in = Model::open(None)?;
+    figures.extend(rates(BUILT_IN, built_in.network("`bench`")?, built_in.downgrade));
     Ok(figures)
 }
 

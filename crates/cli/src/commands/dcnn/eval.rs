@@ -3,7 +3,10 @@
 use std::{io::Write, path::PathBuf};
 
 use afterstate_dcnn::Device;
-use afterstate_lab::{dcnn::accuracy, model::LoadedDcnn};
+use afterstate_lab::{
+    dcnn::accuracy,
+    model::{Kind, Model},
+};
 use clap::Args;
 use serde_json::json;
 
@@ -41,11 +44,11 @@ pub(super) struct Eval {
 
 impl Eval {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let Some(model) = LoadedDcnn::open(&self.model)? else {
+        let Kind::Dcnn(dcnn, _) = Model::open(Some(&self.model))?.kind else {
             let message = format!("{} is no convolutional network", self.model.display());
             return Err(Failure::input(message, "`afterstate dcnn train` makes one"));
         };
-        let step = accuracy(model.net, &self.records, self.samples, thread_count(self.threads), self.device);
+        let step = accuracy(dcnn, &self.records, self.samples, thread_count(self.threads), self.device);
         let step = step.map_err(super::train::failure)?;
         if self.json {
             let answer =

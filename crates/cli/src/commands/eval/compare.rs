@@ -24,11 +24,11 @@ impl Eval {
         let (mut games, mut reports) = (Vec::new(), Vec::new());
         for (path, search) in models.into_iter().zip(searches) {
             // One after the other, so that only one of them is in memory.
-            let contestant = self.contestant(Some(path), search)?;
-            let (outcome, seconds) = self.play(&contestant, None, None)?;
-            let summary = Summary::of(contestant.side(), &outcome.results).ok_or_else(not_played)?;
-            let report =
-                EvalReport::new(contestant.name(), &contestant.search(), self.seed, &summary, seconds);
+            let (model, search) = self.player(Some(path), search)?;
+            let (outcome, seconds) = self.play(&model, search, None, None)?;
+            let summary = Summary::of(model.side(), &outcome.results).ok_or_else(not_played)?;
+            let search = model.search_name(search);
+            let report = EvalReport::new(&model.name, &search, self.seed, &summary, seconds);
             reports.push(EvalReport { move_ms: outcome.times.summary(), ..report });
             games.push(outcome.results);
         }

@@ -1,7 +1,6 @@
 //! `afterstate eval`.
 
 mod compare;
-mod contestant;
 mod survive;
 mod table;
 
@@ -16,20 +15,21 @@ use afterstate_dcnn::Device;
 use afterstate_lab::{
     evaluate::{self, Games, KeptGames, KeptHeader, Outcome, Position, Steps},
     log::LogError,
-    model::Loaded,
+    model::{Kind, Model, Search},
     stats::{EvalReport, GameResult, Summary, Tally},
 };
 use afterstate_network::file::atomic::Target;
-use afterstate_search::{Downgrade, PlayerSpec};
+use afterstate_search::PlayerSpec;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{
+    dcnn::no_device,
+    endgame::open_tables,
     model::{failure as file_failure, thousands},
     thread_count,
 };
 use crate::error::Failure;
-use contestant::Contestant;
 
 /// Measure how well a network plays
 ///
@@ -112,19 +112,18 @@ impl Eval {
             return Err(Failure::input("more than one search", "`--compare A B` takes two"));
         }
         let steps = Steps::to(self.goal).map_err(|error| Failure::input(error, "leave --goal out"))?;
-        let contestant = self.contestant(self.model.as_deref(), self.search.first())?;
+        let (model, search) = self.player(self.model.as_deref(), self.search.first())?;
         if let (Some(step), Some(positions)) = (self.from, &self.positions) {
-            let (model, search) = contestant.network("`--from`")?;
-            return self.survive(model, search, steps, step, positions, out);
+            return self.survive(&model, search, steps, step, positions, out);
         }
-        let kept = self.out.as_deref().map(|path| self.kept(path, &contestant)).transpose()?;
+        let kept = self.out.as_deref().map(|path| self.kept(path, &model, search)).transpose()?;
         let target = self.collect.as_deref().map(Target::open).transpose().map_err(file_failure)?;
-        let (outcome, seconds) = self.play(&contestant, kept, target.as_ref().map(|_| steps))?;
+        let (outcome, seconds) = self.play(&model, search, kept, target.as_ref().map(|_| steps))?;
         if let Some(target) = target {
             target.write(|file| write_positions(file, &outcome.positions)).map_err(file_failure)?;
         }
-        let summary = Summary::of(contestant.side(), &outcome.results).ok_or_else(not_played)?;
-        let report = EvalReport::new(contestant.name(), &contestant.search(), self.seed, &summary, seconds);
+        let summary = Summary::of(model.side(), &outcome.results).ok_or_else(not_played)?;
+        let report = EvalReport::new(&model.name, &model.search_name(search), self.seed, &summary, seconds);
         let report = EvalReport { move_ms: outcome.times.summary(), ..report };
         if self.json {
             return write_json(&report, out);
@@ -133,18 +132,35 @@ impl Eval {
     }
 
     /// A model and how it is to play.
-    fn contestant(&self, model: Option<&Path>, search: Option<&String>) -> Result<Contestant, Failure> {
-        let downgrade = self.downgrade.then_some(Downgrade::PAPER);
-        let endgame = self.endgame.as_deref();
-        Contestant::open(model, search.map(String::as_str), downgrade, self.device, endgame)
+    fn player(&self, model: Option<&Path>, search: Option<&String>) -> Result<(Model, Search), Failure> {
+        let model = Model::open(model)?;
+        let is_dcnn = matches!(model.kind, Kind::Dcnn(..));
+        if self.device != Device::Cpu && !is_dcnn {
+            let message = format!("{} is {}, which plays on the CPU alone", model.name, model.kind.words());
+            return Err(Failure::input(message, "leave out `--device`"));
+        }
+        if self.endgame.is_some() && !matches!(model.kind, Kind::Network(_)) {
+            let message = format!("{} is {}, which asks no tables", model.name, model.kind.words());
+            return Err(Failure::input(message, "leave out `--endgame`"));
+        }
+        let mut search = search.cloned();
+        if self.downgrade && matches!(model.kind, Kind::Network(_)) {
+            let text = search.get_or_insert_with(|| "1ply".into());
+            if !text.contains("+downgrade") {
+                *text += "+downgrade";
+            }
+        }
+        let search = model.search(search.as_deref(), 1)?;
+        let tables = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
+        Ok((model.on(self.device).map_err(no_device)?.with_endgames(tables), search))
     }
 
     /// The file that keeps the games.
-    fn kept(&self, path: &Path, contestant: &Contestant) -> Result<KeptGames, Failure> {
+    fn kept(&self, path: &Path, model: &Model, search: Search) -> Result<KeptGames, Failure> {
         let header = KeptHeader {
-            model: contestant.name().to_owned(),
-            checksum: contestant.checksum().to_owned(),
-            search: contestant.search(),
+            model: model.name.clone(),
+            checksum: model.checksum.clone(),
+            search: model.search_name(search),
             seed: self.seed,
         };
         let (kept, repaired) = KeptGames::open(path, &header).map_err(keep_failure)?;
@@ -157,13 +173,22 @@ impl Eval {
     /// Plays the games, with the running mean on a terminal; the seconds are those of all sittings.
     fn play(
         &self,
-        contestant: &Contestant,
+        model: &Model,
+        search: Search,
         mut kept: Option<KeptGames>,
         collect: Option<Steps>,
     ) -> Result<(Outcome, f64), Failure> {
         let threads = thread_count(self.threads);
-        contestant.check(collect, threads)?;
-        let games = Games { rules: contestant.rules(), seed: self.seed, count: self.games };
+        if let Some(spec) = search.spec() {
+            check_search(&spec, threads)?;
+            if !spec.is_greedy() && spec.search.is_some() {
+                model.afterstates("a search")?;
+            }
+        }
+        if collect.is_some() {
+            model.afterstates("`--collect`")?;
+        }
+        let games = Games { rules: model.rules, seed: self.seed, count: self.games };
         let before: Vec<_> = kept.iter().flat_map(KeptGames::results).copied().collect();
         let before: Vec<_> = before.into_iter().filter(|result| result.game < self.games).collect();
         let played: HashSet<_> = before.iter().map(|result| result.game).collect();
@@ -171,7 +196,7 @@ impl Eval {
         let (start, mut error) = (Instant::now(), None);
         let seconds = || seconds_before + start.elapsed().as_secs_f64();
         let mut progress = Progress::new(self.games, &before);
-        let outcome = contestant.play(games, &played, threads, collect, |finished| {
+        let outcome = model.play(search, games, &played, threads, collect, |finished| {
             progress.show(finished);
             let keep = |result| kept.as_mut().map_or(Ok(()), |kept| kept.add(result, seconds()));
             if error.is_none() {
@@ -183,7 +208,7 @@ impl Eval {
         if let Some(error) = error {
             return Err(keep_failure(error));
         }
-        let mut outcome = outcome.ok_or_else(not_played)?;
+        let mut outcome = outcome?.ok_or_else(not_played)?;
         outcome.results.extend(before);
         outcome.results.sort_unstable_by_key(|result| result.game);
         Ok((outcome, seconds()))

@@ -3,29 +3,31 @@
 use std::{io::Write, path::Path};
 
 use afterstate_lab::evaluate::{Steps, Survival, SurvivalError, Survivor, positions_at};
-use afterstate_search::PlayerSpec;
 use serde_json::json;
 
-use super::{Eval, Loaded, bar, check_search, percent, thousands, thread_count, write_json};
+use super::{Eval, Model, Search, bar, check_search, percent, thousands, thread_count, write_json};
 use crate::error::Failure;
 
 impl Eval {
     /// Plays from the positions of a step until a later one.
     pub(super) fn survive(
         &self,
-        model: &Loaded,
-        search: PlayerSpec,
+        model: &Model,
+        search: Search,
         steps: Steps,
         step: u32,
         positions: &Path,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        model.check_afterstates("`--from`")?;
-        check_search(&search, thread_count(self.threads))?;
+        let network = model.afterstates("`--from`")?;
+        let Some(player) = search.spec() else { return Ok(()) };
+        check_search(&player, thread_count(self.threads))?;
+        let (rules, seed, threads) = (model.rules, self.seed, thread_count(self.threads));
+        let survivor = Survivor { network, player, endgames: model.endgames.as_ref(), rules, seed, threads };
         let survival = match model.side() {
-            4 => self.survival::<4>(model, search, steps, step, positions),
-            3 => self.survival::<3>(model, search, steps, step, positions),
-            _ => self.survival::<2>(model, search, steps, step, positions),
+            4 => self.survival::<4>(survivor, steps, step, positions),
+            3 => self.survival::<3>(survivor, steps, step, positions),
+            _ => self.survival::<2>(survivor, steps, step, positions),
         };
         let hint = "`afterstate eval MODEL --collect FILE` writes such positions";
         let survival = survival.map_err(|error| Failure::input(error, hint))?;
@@ -54,17 +56,13 @@ impl Eval {
 
     fn survival<const N: usize>(
         &self,
-        model: &Loaded,
-        player: PlayerSpec,
+        survivor: Survivor<'_>,
         steps: Steps,
         step: u32,
         positions: &Path,
     ) -> Result<Survival, SurvivalError> {
         let to = steps.end(step, self.to)?;
         let starts = positions_at::<N>(positions, step)?;
-        let threads = thread_count(self.threads);
-        let (network, endgames) = (&model.network, model.endgames.as_ref());
-        let survivor = Survivor { network, player, endgames, rules: model.rules, seed: self.seed, threads };
         let bar = bar(self.games);
         let survival = survivor.play(steps, (step, to), &starts, self.games, |survival| {
             bar.set_position(survival.games);

@@ -7,7 +7,7 @@ use std::{
 
 use afterstate_lab::{
     compact::{CompactError, Progress, Settings, compact},
-    model::{DOWNGRADE, Loaded, open_file},
+    model::{DOWNGRADE, Model, open_file},
 };
 use afterstate_network::{Network, file::ModelInfo};
 use afterstate_search::Downgrade;
@@ -82,13 +82,14 @@ impl Compact {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         check_target(&self.output)?;
         let mut extra = ModelInfo::of(&open_file(&self.file)?).map_err(failure)?.extra;
-        let model = Loaded::open_unfolded(Some(&self.file))?;
+        let model = Model::open_unfolded(Some(&self.file))?;
+        let network = model.network("`compact`")?;
         let Compact { size, games, seed, .. } = self;
         // What the model asks for already goes on to hold.
         let downgrade = self.downgrade.or(model.downgrade);
         let threads = thread_count(self.threads);
         let settings = Settings { bytes: size, games, seed, rules: model.rules, downgrade, threads };
-        let packed = compact(&model.network, settings, |progress| {
+        let packed = compact(network, settings, |progress| {
             self.show(progress);
             true
         });
@@ -98,7 +99,7 @@ impl Compact {
             }
             _ => Failure::input(error, "`afterstate model compact --help` explains what it takes"),
         })?;
-        let spec = model.network.spec();
+        let spec = network.spec();
         extra.insert("compacted_from".into(), format!("{} (stages {})", spec.tuples, spec.stages));
         if let Some(downgrade) = downgrade {
             extra.insert(DOWNGRADE.into(), downgrade.to_string());

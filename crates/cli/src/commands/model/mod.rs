@@ -155,8 +155,15 @@ impl From<ModelError> for Failure {
                 "the model was made by another version of this program, or damaged".to_owned()
             }
             ModelError::NoSearch { .. } => {
-                "policies play by `majority` (the default), `plain` or `sum`, values by `1ply`".to_owned()
+                "n-tuple networks play by `3ply` or `100ms`, policies by `majority` (the \
+                 default), `plain` or `sum`, convolutional networks of values by `1ply`, solutions by `exact`"
+                    .to_owned()
             }
+            ModelError::Search(_) => "`afterstate eval --help` explains searches".to_owned(),
+            ModelError::Side { .. } => "give a board or a model that fits the other".to_owned(),
+            ModelError::Unsolved(_) => "`afterstate solve` solves 3×3 and 2×2".to_owned(),
+            ModelError::NoNetwork { .. } => "`afterstate eval MODEL` lets it play whole games".to_owned(),
+            ModelError::Solution(_) => "`afterstate solve -o FILE` makes one".to_owned(),
             ModelError::Values { .. } => {
                 "`afterstate eval MODEL` plays it greedily, by its own values".to_owned()
             }

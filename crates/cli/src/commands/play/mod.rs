@@ -14,16 +14,15 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use afterstate_dcnn::DcnnPlayer;
-use afterstate_lab::model::{Loaded, LoadedDcnn};
-use afterstate_search::{Player, PlayerSpec};
+use afterstate_lab::model::Model;
+use afterstate_search::Player;
 use clap::{Args, ValueEnum};
 use ratatui::{
     DefaultTerminal,
     crossterm::event::{self, Event},
 };
 
-use super::{endgame::open_tables, eval::parse_search, thread_count};
+use super::{endgame::open_tables, thread_count};
 use crate::error::Failure;
 use keys::Action;
 use session::{Helper, Session};
@@ -87,21 +86,25 @@ impl Play {
                 return Err(Failure::input(message, "run `afterstate play` without pipes or redirections"));
             }
         }
-        if let Some(net) = self.model.as_deref().map(LoadedDcnn::open).transpose()?.flatten() {
-            let play = net.play(self.search.as_deref())?;
-            return self.play::<4>(Some(Box::new(DcnnPlayer::new(&net.net, play))), out);
-        }
-        let search = parse_search(self.search.as_deref().unwrap_or("3ply"))?;
         let has_model = self.model.is_some() || self.board == Size::Four;
         let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
-        let model = has_model.then(|| Loaded::open(self.model.as_deref())).transpose()?;
+        let model = has_model.then(|| Model::open(self.model.as_deref())).transpose()?;
         let model = model.map(|model| model.with_endgames(endgames));
-        model.iter().try_for_each(|model| model.check_afterstates("`play`"))?;
-        match model.as_ref().map_or(self.board.side(), Loaded::side) {
-            4 => self.play::<4>(player(model.as_ref(), search), out),
-            3 => self.play::<3>(player(model.as_ref(), search), out),
-            _ => self.play::<2>(player(model.as_ref(), search), out),
+        match model.as_ref().map_or(self.board.side(), Model::side) {
+            4 => self.play::<4>(self.player(model.as_ref())?, out),
+            3 => self.play::<3>(self.player(model.as_ref())?, out),
+            _ => self.play::<2>(self.player(model.as_ref())?, out),
         }
+    }
+
+    /// The player by a model, if there is one.
+    fn player<'m, const N: usize>(
+        &self,
+        model: Option<&'m Model>,
+    ) -> Result<Option<Box<dyn Player<N> + 'm>>, Failure> {
+        let Some(model) = model else { return Ok(None) };
+        let search = model.search(self.search.as_deref(), 3)?;
+        Ok(Some(model.player(search, thread_count(0))?))
     }
 
     fn play<const N: usize>(
@@ -141,11 +144,6 @@ impl Play {
         }
         command
     }
-}
-
-/// The player by a model, if there is one.
-fn player<const N: usize>(model: Option<&Loaded>, search: PlayerSpec) -> Option<Box<dyn Player<N> + '_>> {
-    model.map(|model| model.player(model.search(search), thread_count(0)))
 }
 
 impl Size {

@@ -159,7 +159,7 @@ mod tests {
     fn hints_name_the_best_move_first_and_last_until_the_next_move() {
         let mut session = Session::<4>::new(1, 7).with_helper(Helper::Waits);
         let values = [Some(1.0), None, Some(20_000.4), Some(3.0)];
-        session.hint(&Advice { values, plies: 1, evaluated: 0, time: Default::default() });
+        session.hint(&Advice { values, plies: 1, ..Advice::default() });
         assert_eq!(session.notice(), "down 20000  left 3  up 1");
         go_on(&mut session, 1);
         assert_eq!(session.notice(), "");

@@ -7,7 +7,7 @@ use std::{
 };
 
 use afterstate_game::{State, draw};
-use afterstate_lab::model::Loaded;
+use afterstate_lab::model::Model;
 use afterstate_search::{Limit, PlayerSpec};
 use afterstate_solver::{
     Boards, Evaluation, Greedy, Mistake, Objective, Regret, Searching, Settings, Solution, evaluate,
@@ -58,9 +58,9 @@ impl PolicyArgs {
             let message = format!("`{search}` does not always make the same move on the same board");
             return Err(Failure::input(message, "`--search 1ply` to `5ply` do"));
         }
-        let model = Loaded::open(Some(model))?;
-        model.check_afterstates("`--policy`")?;
-        let search = model.search(search);
+        let model = Model::open(Some(model))?;
+        model.afterstates("`--policy`")?;
+        let search = search.or_downgraded(model.downgrade);
         match model.side() {
             2 => self.on_board::<2>(&model, search, threads, as_json, out),
             3 => self.on_board::<3>(&model, search, threads, as_json, out),
@@ -73,14 +73,14 @@ impl PolicyArgs {
 
     fn on_board<const N: usize>(
         &self,
-        model: &Loaded,
+        model: &Model,
         search: PlayerSpec,
         threads: usize,
         as_json: bool,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let start = Instant::now();
-        let (rules, network) = (model.rules, &model.network);
+        let (rules, network) = (model.rules, model.afterstates("`--policy`")?);
         let optimum =
             self.regret.then(|| work::open::<N>(self.solution.as_deref(), rules, threads)).transpose()?;
         let boards = if self.canonical { Boards::Canonical } else { Boards::All };

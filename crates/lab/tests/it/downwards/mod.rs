@@ -14,7 +14,7 @@ impl Player<4> for Downwards {
         let legal = state.legal_moves();
         let worth = [0.0, 1.0, 3.0, 2.0];
         let values = Move::ALL.map(|a| legal.contains(a).then(|| worth[a as usize]));
-        Advice { values, plies: 1, evaluated: 0, time: Default::default() }
+        Advice { values, plies: 1, ..Advice::default() }
     }
 }
 
