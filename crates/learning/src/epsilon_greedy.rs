@@ -10,16 +10,22 @@
 
 use afterstate_game::{GameRng, Move, Moves};
 use rand_core::Rng;
+use serde::{Serialize, Serializer};
 
 /// Which moves are made in self-play.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct EpsilonGreedy {
     /// ε, the share of random moves.
     pub epsilon: f64,
     /// Whether a best move is drawn at random where there are several: otherwise the first one is taken.
+    #[serde(rename = "ties", serialize_with = "first_or_random")]
     pub random_ties: bool,
     /// T, the temperature of softmax in points; 0 for none.
     pub temperature: f64,
+}
+
+fn first_or_random<S: Serializer>(random_ties: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(if *random_ties { "random" } else { "first" })
 }
 
 impl EpsilonGreedy {

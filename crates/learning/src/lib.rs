@@ -21,5 +21,5 @@ pub use epsilon_greedy::EpsilonGreedy;
 pub use start::StartSpec;
 pub use step_size::StepSizeSpec;
 pub use target::TargetSpec;
-pub use trainer::{Budget, Parallel, Progress, Settings, Trainer, TrainerError, TrainerState};
+pub use trainer::{Budget, Parallel, Progress, Settings, Trainer, TrainerError, TrainerState, rate_factor};
 pub use updater::Updater;

@@ -25,7 +25,8 @@ use crate::{
 };
 
 /// When training ends.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Budget {
     /// After this many moves in all.
     Actions(u64),
@@ -35,8 +36,26 @@ pub enum Budget {
     Seconds(f64),
 }
 
+impl Budget {
+    /// The share of the budget, from 0 to 1, that this much training uses.
+    pub fn share(&self, progress: Progress) -> f64 {
+        let share = match *self {
+            Budget::Actions(actions) => progress.actions as f64 / actions as f64,
+            Budget::Episodes(episodes) => progress.episodes as f64 / episodes as f64,
+            Budget::Seconds(seconds) => progress.seconds / seconds,
+        };
+        share.min(1.0)
+    }
+}
+
+/// The factor on the rate (α or β) at a share of the budget, by a schedule of (share, factor), ascending.
+pub fn rate_factor(schedule: &[(f64, f64)], share: f64) -> f64 {
+    schedule.iter().rev().find(|(from, _)| *from <= share).map_or(1.0, |(_, factor)| *factor)
+}
+
 /// How threads share the weights.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Parallel {
     /// All threads read and write the same tables (jaskowski-2016, V.A.3).
     LockFree,
@@ -67,7 +86,7 @@ pub struct Settings {
     /// The initial states of stages, as text, that a carousel begins with if it says so.
     pub positions: Vec<String>,
     /// From a share of the budget on, the rate is multiplied by a factor: (share, factor), ascending.
-    pub schedule: Vec<(f64, f32)>,
+    pub schedule: Vec<(f64, f64)>,
     /// The number of threads, at least 1.
     pub threads: usize,
     /// How they share the weights; of no consequence for one thread.
@@ -278,18 +297,13 @@ impl<'a> Trainer<'a> {
 }
 
 impl Settings {
-    /// The share of the budget that is used up.
+    /// The share of the budget that is used up. Episodes count when they begin: they are learned from at the rate of then.
     pub(crate) fn share(&self, progress: Progress, next_game: u64) -> f64 {
-        match self.budget {
-            Budget::Actions(actions) => progress.actions as f64 / actions as f64,
-            Budget::Episodes(episodes) => next_game as f64 / episodes as f64,
-            Budget::Seconds(seconds) => progress.seconds / seconds,
-        }
+        self.budget.share(Progress { episodes: next_game, ..progress })
     }
 
     /// α or β at a share of the budget.
     pub(crate) fn rate_at(&self, share: f64) -> f32 {
-        let step = self.schedule.iter().rev().find(|(from, _)| share >= *from);
-        self.step_size.rate(share, step.map_or(1.0, |(_, factor)| *factor))
+        self.step_size.rate(share, rate_factor(&self.schedule, share) as f32)
     }
 }

@@ -6,9 +6,13 @@
 mod file;
 mod seal;
 
+use afterstate_learning::{StepSizeSpec, rate_factor};
 use serde::{Deserialize, Serialize};
 
-use crate::stats::{EvalReport, TileRates};
+use crate::{
+    recipe::Learning,
+    stats::{EvalReport, TileRates},
+};
 
 pub(crate) use file::is_at;
 pub use file::{Header, Log, LogError, Repaired, read_lines};
@@ -67,6 +71,22 @@ pub enum Rate {
     Beta(f64),
     /// The meta-learning rate of Autostep.
     Mu(f64),
+}
+
+impl Rate {
+    /// The rate at a share of the budget. A second phase has no schedule, and neither has Autostep.
+    pub(crate) fn at(learning: &Learning, share: f64) -> Rate {
+        let factor = rate_factor(&learning.schedule, share);
+        let is_second_phase = learning.step_size.is_second_phase(share);
+        match learning.step_size {
+            StepSizeSpec::FixedThenCoherence { beta, .. } if is_second_phase => Rate::Beta(beta),
+            StepSizeSpec::Fixed { alpha } | StepSizeSpec::FixedThenCoherence { alpha, .. } => {
+                Rate::Alpha(alpha * factor)
+            }
+            StepSizeSpec::TemporalCoherence { beta, .. } => Rate::Beta(beta * factor),
+            StepSizeSpec::Autostep { mu, .. } => Rate::Mu(mu),
+        }
+    }
 }
 
 /// An evaluation during training.

@@ -1,5 +1,9 @@
 //! `[learning]`: targets, their order, and step sizes.
 
+use afterstate_learning::{
+    EpsilonGreedy, StepSizeSpec, TargetSpec,
+    target::{Backward, DelayedTdLambda, NStep, TdLambda},
+};
 use afterstate_network::Values;
 use serde::Serialize;
 
@@ -10,20 +14,15 @@ const DOWNGRADE: &str = "learning.downgrade";
 /// How the weights are learned.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Learning {
-    /// What a value is moved towards.
+    /// What a value is moved towards, and when.
     #[serde(flatten)]
-    pub target: Target,
-    /// When the states of an episode are updated.
-    pub order: Order,
+    pub target: TargetSpec,
     /// How far a value is moved.
     #[serde(flatten)]
-    pub step_size: StepSize,
-    /// ε: the probability of a random move in self-play.
-    pub epsilon: f64,
-    /// Which of several best moves is made in self-play.
-    pub ties: Ties,
-    /// T: the temperature of softmax in self-play, in points; 0 for none.
-    pub temperature: f64,
+    pub step_size: StepSizeSpec,
+    /// Which moves are made in self-play.
+    #[serde(flatten)]
+    pub policy: EpsilonGreedy,
     /// The tile from which on the moves of self-play are those of downgraded boards; 0 for never.
     pub downgrade: u64,
     /// From which share of the budget on the rate is multiplied by which factor, in order.
@@ -32,9 +31,15 @@ pub struct Learning {
 }
 
 impl Learning {
-    /// The factor on the rate (α or β) once this share of the budget, from 0 to 1, is used.
-    pub fn rate_factor(&self, share: f64) -> f64 {
-        self.schedule.iter().rev().find(|(from, _)| *from <= share).map_or(1.0, |(_, factor)| *factor)
+    /// The key of the learning rate, and the rate; of two phases, that of the first.
+    pub fn rate(&self) -> (&'static str, f64) {
+        match self.step_size {
+            StepSizeSpec::Fixed { alpha } | StepSizeSpec::FixedThenCoherence { alpha, .. } => {
+                ("learning.alpha", alpha)
+            }
+            StepSizeSpec::TemporalCoherence { beta, .. } => ("learning.beta", beta),
+            StepSizeSpec::Autostep { mu, .. } => ("learning.mu", mu),
+        }
     }
 
     /// Reads the section, for a network with values of some kind and so many active features.
@@ -47,17 +52,17 @@ impl Learning {
         let step_sizes: [(_, ReadStepSize); 4] =
             [("tc", tc), ("fixed", fixed), ("otd+tc", otd_tc), ("autostep", autostep)];
         let mut step_size = doc.choice("learning.step_size", &step_sizes)(doc);
-        if let StepSize::Fixed { alpha } = &mut step_size
+        if let StepSizeSpec::Fixed { alpha } = &mut step_size
             && doc.one_of(&["learning.alpha", WEIGHT_ALPHA]) == Some(WEIGHT_ALPHA)
         {
             *alpha = weight_alpha(doc, features);
         }
         let expected = "a probability from 0 to 1";
         let epsilon = doc.read("learning.epsilon", 0.0, expected, |epsilon| (0.0..=1.0).contains(epsilon));
-        let ties = doc.choice("learning.ties", &[("first", Ties::First), ("random", Ties::Random)]);
+        let random_ties = doc.choice("learning.ties", &[("first", false), ("random", true)]);
         let expected = "a number of points, 0 for none";
         let temperature = doc.read("learning.temperature", 0.0, expected, |temperature| *temperature >= 0.0);
-        if temperature > 0.0 && (epsilon > 0.0 || ties == Ties::Random) {
+        if temperature > 0.0 && (epsilon > 0.0 || random_ties) {
             let reason = "softmax already draws among all moves: leave learning.epsilon and learning.ties";
             doc.impossible("learning.temperature", reason);
         }
@@ -69,7 +74,8 @@ impl Learning {
         let expected =
             "a list of [share, factor] with rising shares between 0 and 1 and factors above 0, at most 1000";
         let schedule = doc.read("learning.schedule", Vec::new(), expected, |steps| is_schedule(steps));
-        Learning { target, order, step_size, epsilon, ties, temperature, downgrade, schedule }
+        let policy = EpsilonGreedy { epsilon, random_ties, temperature };
+        Learning { target, step_size, policy, downgrade, schedule }
     }
 }
 
@@ -78,29 +84,9 @@ fn is_schedule(steps: &[(f64, f64)]) -> bool {
     steps.iter().all(inside) && steps.is_sorted_by(|a, b| a.0 < b.0)
 }
 
-/// What the value of an afterstate is moved towards.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[serde(tag = "target", rename_all = "kebab-case")]
-pub enum Target {
-    /// TD(λ): jaskowski-2016, Algorithm 1.
-    Td {
-        /// The weight of each further prediction error, λ.
-        lambda: f64,
-        /// The number of earlier states that an error reaches, h; `None`: the whole episode.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        horizon: Option<u32>,
-    },
-    /// The rewards of the next n moves and the value that follows them.
-    NStep {
-        /// The number of moves.
-        n: u32,
-    },
-}
-
 /// When the states of an episode are updated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Order {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
     /// At each move, all states within the horizon.
     Forward,
     /// Each state once, when the last error within its horizon is known: jaskowski-2016, Algorithm 3.
@@ -109,97 +95,37 @@ pub enum Order {
     Backward,
 }
 
-/// Which of several best moves is made in self-play.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ties {
-    /// The first one.
-    First,
-    /// Any of them: ramesh-2018, Fig. 5.
-    Random,
-}
+type ReadTarget = fn(&mut Document, Order) -> TargetSpec;
+type ReadStepSize = fn(&mut Document) -> StepSizeSpec;
 
-/// How far a value is moved towards its target.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[serde(tag = "step_size", rename_all = "kebab-case")]
-pub enum StepSize {
-    /// One rate for all weights, divided by the number of active features.
-    Fixed {
-        /// The rate, α.
-        alpha: f64,
-    },
-    /// Temporal coherence, a rate for each weight: jaskowski-2016, Algorithm 2.
-    Tc {
-        /// The factor on every rate, β.
-        beta: f64,
-        /// Actions after which the rates start anew, again and again; 0 for never: terauchi-2025, 5.2.
-        tc_reset: u64,
-    },
-    /// One rate for all weights first, then temporal coherence: OTD+TC, guei-2021, III.
-    #[serde(rename = "otd+tc")]
-    OtdTc {
-        /// The rate of the first phase, α.
-        alpha: f64,
-        /// The factor on every rate in the second, β.
-        beta: f64,
-        /// The share of the budget that the second phase has, P_TC.
-        tc_share: f64,
-        /// Actions after which the rates of the second phase start anew, again and again; 0 for never.
-        tc_reset: u64,
-    },
-    /// A rate for each weight by Autostep: jaskowski-2016, V.B.2.
-    Autostep {
-        /// The meta-learning rate, μ.
-        mu: f64,
-        /// The rate at which the scale of a weight's changes is forgotten, τ.
-        tau: f64,
-        /// The first rate of every weight, α_init, divided by the number of active features.
-        alpha: f64,
-    },
-}
-
-impl StepSize {
-    /// The key of the learning rate, and the rate; of two phases, that of the first.
-    pub fn rate(&self) -> (&'static str, f64) {
-        match *self {
-            StepSize::Fixed { alpha } | StepSize::OtdTc { alpha, .. } => ("learning.alpha", alpha),
-            StepSize::Tc { beta, .. } => ("learning.beta", beta),
-            StepSize::Autostep { mu, .. } => ("learning.mu", mu),
-        }
-    }
-}
-
-type ReadTarget = fn(&mut Document, Order) -> Target;
-type ReadStepSize = fn(&mut Document) -> StepSize;
-
-fn td(doc: &mut Document, order: Order) -> Target {
+fn td(doc: &mut Document, order: Order) -> TargetSpec {
     doc.refuse("learning.n", "learning.target", r#"it belongs to target = "n-step""#);
     let lambda = doc.read("learning.lambda", 0.0, "a number from 0 to 1", |l| (0.0..=1.0).contains(l));
     let key = "learning.horizon";
     let (expected, longest) = ("a whole number of states, at most 10000", 10_000);
     let horizon = if order == Order::Backward {
         doc.refuse(key, "learning.order", r#"order = "backward" goes through the whole episode"#);
-        None
+        0
     } else if lambda == 0.0 {
-        if doc.read(key, 0u32, expected, |h| *h <= longest) > 0 {
+        if doc.read(key, 0usize, expected, |h| *h <= longest) > 0 {
             doc.refuse(key, "learning.lambda", "with lambda = 0 no error reaches an earlier state");
         }
-        Some(0)
+        0
     } else {
         if lambda == 1.0 && !doc.is_given(key) {
             doc.impossible("learning.lambda", "lambda = 1 has no default horizon; give learning.horizon too");
         }
-        Some(doc.read(key, default_horizon(lambda).min(longest), expected, |h| *h <= longest))
+        doc.read(key, TdLambda::default_horizon(lambda).min(longest), expected, |h| *h <= longest)
     };
-    Target::Td { lambda, horizon }
+    let lambda = lambda as f32;
+    match order {
+        Order::Forward => TargetSpec::TdLambda(TdLambda { lambda, horizon }),
+        Order::Delayed => TargetSpec::DelayedTdLambda(DelayedTdLambda { lambda, horizon }),
+        Order::Backward => TargetSpec::Backward(Backward { lambda }),
+    }
 }
 
-/// ⌈log_λ 0.1⌉ − 1, so that every error kept has λ^k ≥ 0.1 (jaskowski-2016, section IV.D).
-fn default_horizon(lambda: f64) -> u32 {
-    ((0.1f64.ln() / lambda.ln()).ceil() as u32).saturating_sub(1)
-}
-
-fn n_step(doc: &mut Document, order: Order) -> Target {
+fn n_step(doc: &mut Document, order: Order) -> TargetSpec {
     for key in ["learning.lambda", "learning.horizon"] {
         doc.refuse(key, "learning.target", r#"it belongs to target = "td""#);
     }
@@ -211,9 +137,9 @@ fn n_step(doc: &mut Document, order: Order) -> Target {
     if let Some(reason) = reason {
         doc.impossible("learning.order", reason);
     }
-    Target::NStep {
+    TargetSpec::NStep(NStep {
         n: doc.read("learning.n", 1, "a whole number from 1 to 1000", |n| (1..=1000).contains(n)),
-    }
+    })
 }
 
 /// The keys of step sizes, and those which have them.
@@ -252,30 +178,31 @@ fn beta(doc: &mut Document) -> f64 {
     doc.read("learning.beta", 1.0, "a number above 0, at most 1", is_rate)
 }
 
-fn fixed(doc: &mut Document) -> StepSize {
+fn fixed(doc: &mut Document) -> StepSizeSpec {
     refuse_others(doc, "fixed");
-    StepSize::Fixed { alpha: alpha(doc, 0.1) }
+    StepSizeSpec::Fixed { alpha: alpha(doc, 0.1) }
 }
 
-fn tc(doc: &mut Document) -> StepSize {
+fn tc(doc: &mut Document) -> StepSizeSpec {
     refuse_others(doc, "tc");
-    StepSize::Tc { beta: beta(doc), tc_reset: tc_reset(doc) }
+    StepSizeSpec::TemporalCoherence { beta: beta(doc), reset: tc_reset(doc) }
 }
 
 fn tc_reset(doc: &mut Document) -> u64 {
     doc.read("learning.tc_reset", 0, "a number of actions up to 10^18, 0 for never", |n| *n <= MOST)
 }
 
-fn otd_tc(doc: &mut Document) -> StepSize {
+fn otd_tc(doc: &mut Document) -> StepSizeSpec {
     refuse_others(doc, "otd+tc");
     let expected = "a share of the budget above 0 and below 1";
     let tc_share = doc.read("learning.tc_share", 0.1, expected, |share| *share > 0.0 && *share < 1.0);
-    StepSize::OtdTc { alpha: alpha(doc, 0.1), beta: beta(doc), tc_share, tc_reset: tc_reset(doc) }
+    let (alpha, beta, reset) = (alpha(doc, 0.1), beta(doc), tc_reset(doc));
+    StepSizeSpec::FixedThenCoherence { alpha, beta, tc_share, reset }
 }
 
-fn autostep(doc: &mut Document) -> StepSize {
+fn autostep(doc: &mut Document) -> StepSizeSpec {
     refuse_others(doc, "autostep");
-    StepSize::Autostep {
+    StepSizeSpec::Autostep {
         mu: doc.read("learning.mu", 0.1, "a number above 0, at most 1", is_rate),
         tau: doc.read("learning.tau", 0.0001, "a number above 0, at most 1", is_rate),
         alpha: alpha(doc, 1.0),

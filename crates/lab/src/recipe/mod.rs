@@ -4,7 +4,8 @@
 //! into its run with all defaults filled in, and reading that file again gives the same recipe.
 //!
 //! ```
-//! use afterstate_lab::recipe::{Budget, Recipe};
+//! use afterstate_lab::recipe::Recipe;
+//! use afterstate_learning::Budget;
 //!
 //! let recipe = Recipe::load("reference/4x6-td", &["budget.actions=1e9".to_owned()])?;
 //! assert_eq!(recipe.budget, Budget::Actions(1_000_000_000));
@@ -30,14 +31,15 @@ mod value;
 
 use std::path::Path;
 
+use afterstate_learning::Budget;
 use serde::Serialize;
 
 use document::Document;
 pub use error::{Place, Problem, RecipeError};
 pub use game::Game;
-pub use learning::{Learning, Order, StepSize, Target, Ties};
+pub use learning::Learning;
 pub use network::{Network, Tuples};
-pub use running::{Budget, Checkpoint, Evaluation, Log, Parallel, ParallelMode};
+pub use running::{Checkpoint, Evaluation, Log, Threads};
 pub use shipped::{Shipped, shipped};
 use source::Source;
 pub use start::Start;
@@ -60,7 +62,7 @@ pub struct Recipe {
     /// Where episodes begin.
     pub start: Start,
     /// How training is spread over threads.
-    pub parallel: Parallel,
+    pub parallel: Threads,
     /// When training ends.
     pub budget: Budget,
     /// How often the player is measured.
@@ -113,11 +115,11 @@ impl Recipe {
             description: doc.read("description", String::new(), "a text", |_| true),
             seed: doc.read("seed", 1, "a whole number from 0 to 2^63 - 1", |_| true),
             start: Start::read(&mut doc, &network, game.side),
-            parallel: Parallel::read(&mut doc, &network, &learning),
+            parallel: Threads::read(&mut doc, &network, &learning),
             learning,
             game,
             network,
-            budget: Budget::read(&mut doc),
+            budget: running::read_budget(&mut doc),
             checkpoint: Checkpoint::read(&mut doc, &evaluation),
             evaluation,
             log: Log::read(&mut doc),

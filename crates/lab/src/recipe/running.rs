@@ -1,10 +1,11 @@
 //! How a recipe is run: threads, budget, evaluation, checkpoints, log.
 
+use afterstate_learning::{Budget, Parallel, StepSizeSpec};
 use afterstate_network::Stages;
 use afterstate_search::{Limit, PlayerSpec};
 use serde::{Serialize, Serializer};
 
-use super::{Learning, Network, StepSize, document::Document, value::FromToml};
+use super::{Learning, Network, document::Document, value::FromToml};
 
 /// The most actions or episodes that a recipe may ask for: far more than any machine makes.
 pub(super) const MOST: u64 = 1_000_000_000_000_000_000;
@@ -23,14 +24,14 @@ fn is_time(seconds: &f64) -> bool {
 
 /// How training is spread over threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Parallel {
+pub struct Threads {
     /// The number of threads; 0 stands for all cores.
     pub threads: usize,
-    /// What the threads share.
-    pub mode: ParallelMode,
+    /// How they share the weights.
+    pub mode: Parallel,
 }
 
-impl Parallel {
+impl Threads {
     /// The number of threads on this machine.
     pub fn thread_count(&self) -> usize {
         match self.threads {
@@ -42,15 +43,15 @@ impl Parallel {
     pub(super) fn read(doc: &mut Document, network: &Network, learning: &Learning) -> Self {
         let expected = "a number of threads, 0 for all cores";
         let threads = doc.read("parallel.threads", 0, expected, |threads| *threads <= 1024);
-        let modes = [("private-hot", ParallelMode::PrivateHot), ("lock-free", ParallelMode::LockFree)];
+        let modes = [("private-hot", Parallel::PrivateHot), ("lock-free", Parallel::LockFree)];
         let mut mode = doc.choice("parallel.mode", &modes);
-        if let Some(reason) = all_shared(network, learning).filter(|_| mode == ParallelMode::PrivateHot) {
+        if let Some(reason) = all_shared(network, learning).filter(|_| mode == Parallel::PrivateHot) {
             if doc.is_given("parallel.mode") {
                 doc.impossible("parallel.mode", reason);
             }
-            mode = ParallelMode::LockFree;
+            mode = Parallel::LockFree;
         }
-        Parallel { threads, mode }
+        Threads { threads, mode }
     }
 }
 
@@ -68,56 +69,23 @@ fn all_shared(network: &Network, learning: &Learning) -> Option<&'static str> {
         )
     } else if network.tile_values != 16 || !network.ranges.is_empty() {
         Some("threads can have copies of plain tables with tile_values = 16 only")
-    } else if matches!(learning.step_size, StepSize::Autostep { .. }) {
+    } else if matches!(learning.step_size, StepSizeSpec::Autostep { .. }) {
         Some("autostep has no rule for merging the step sizes of several threads")
     } else {
         None
     }
 }
 
-/// What the threads of a trainer share.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ParallelMode {
-    /// Every weight, without locks: jaskowski-2016, section V.A.3.
-    LockFree,
-    /// The rarer weights; the hottest ones are private to a thread and merged at intervals.
-    PrivateHot,
-}
-
-/// When training ends.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Budget {
-    /// After this many moves.
-    Actions(u64),
-    /// After this many episodes, wherever they begin.
-    Episodes(u64),
-    /// After this many seconds of training.
-    Seconds(f64),
-}
-
-impl Budget {
-    /// The share of the budget, from 0 to 1, that this much training uses.
-    pub fn share(&self, actions: u64, episodes: u64, seconds: f64) -> f64 {
-        let share = match *self {
-            Budget::Actions(budget) => actions as f64 / budget as f64,
-            Budget::Episodes(budget) => episodes as f64 / budget as f64,
-            Budget::Seconds(budget) => seconds / budget,
-        };
-        share.min(1.0)
-    }
-
-    pub(super) fn read(doc: &mut Document) -> Self {
-        let keys = ["budget.actions", "budget.episodes", "budget.seconds"];
-        match doc.one_of(&keys) {
-            Some("budget.seconds") => Budget::Seconds(doc.read(keys[2], 1.0, SECONDS, is_time)),
-            Some("budget.episodes") => Budget::Episodes(doc.read(keys[1], 1, COUNT, is_count)),
-            Some(_) => Budget::Actions(doc.read(keys[0], 1, COUNT, is_count)),
-            None => {
-                doc.missing("budget", &keys);
-                Budget::Actions(1)
-            }
+/// Reads the budget.
+pub(super) fn read_budget(doc: &mut Document) -> Budget {
+    let keys = ["budget.actions", "budget.episodes", "budget.seconds"];
+    match doc.one_of(&keys) {
+        Some("budget.seconds") => Budget::Seconds(doc.read(keys[2], 1.0, SECONDS, is_time)),
+        Some("budget.episodes") => Budget::Episodes(doc.read(keys[1], 1, COUNT, is_count)),
+        Some(_) => Budget::Actions(doc.read(keys[0], 1, COUNT, is_count)),
+        None => {
+            doc.missing("budget", &keys);
+            Budget::Actions(1)
         }
     }
 }

@@ -86,7 +86,7 @@ fn unsaved(error: FileError, recipe: &Recipe, progress: Progress) -> RunError {
 
 /// That learning has diverged, and by which rate.
 pub(super) fn diverged(recipe: &Recipe, progress: Progress) -> RunError {
-    let (key, rate) = recipe.learning.step_size.rate();
+    let (key, rate) = recipe.learning.rate();
     RunError::Diverged { actions: progress.actions, key, rate }
 }
 

@@ -26,7 +26,7 @@ impl Plan {
         let spec = recipe.network.spec(recipe.game.side)?;
         let positions = Layout::new(&spec).len() * spec.sets() as u64;
         let model_bytes = positions * size_of::<f32>() as u64;
-        let learning_bytes = positions * recipe.learning.step_size_spec().bytes_per_weight();
+        let learning_bytes = positions * recipe.learning.step_size.bytes_per_weight();
         let bytes = model_bytes + learning_bytes;
         Ok(Plan { weights: spec.weights(), model_bytes, bytes, available: available_memory() })
     }

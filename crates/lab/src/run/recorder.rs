@@ -15,7 +15,7 @@ use super::{Directory, Observer, RunError, Status};
 use crate::{
     curve,
     log::{EvalLine, Header, Line, Log, LogError, LogLine, Rate, Repaired},
-    recipe::{Log as LogEvery, Recipe, StepSize},
+    recipe::{Log as LogEvery, Recipe},
     stats::{GameResult, Tally},
 };
 
@@ -129,7 +129,6 @@ impl<'a> Recorder<'a> {
             return;
         }
         let share = self.share(progress);
-        let factor = self.recipe.learning.rate_factor(share);
         let line = LogLine {
             actions: progress.actions,
             episodes: progress.episodes,
@@ -139,12 +138,7 @@ impl<'a> Recorder<'a> {
             mean_score: self.tally.mean_score(),
             max_score: self.tally.max_score(),
             tiles: self.tally.tile_rates(self.recipe.game.side),
-            rate: match self.recipe.learning.step_size {
-                StepSize::OtdTc { beta, tc_share, .. } if share >= 1.0 - tc_share => Rate::Beta(beta),
-                StepSize::Fixed { alpha } | StepSize::OtdTc { alpha, .. } => Rate::Alpha(alpha * factor),
-                StepSize::Tc { beta, .. } => Rate::Beta(beta * factor),
-                StepSize::Autostep { mu, .. } => Rate::Mu(mu),
-            },
+            rate: Rate::at(&self.recipe.learning, share),
         };
         (self.logged, self.tally) = (progress, Tally::default());
         match self.log.append(&line) {
@@ -182,7 +176,7 @@ impl<'a> Recorder<'a> {
     }
 
     fn share(&self, progress: Progress) -> f64 {
-        self.recipe.budget.share(progress.actions, progress.episodes, progress.seconds)
+        self.recipe.budget.share(progress)
     }
 
     fn status(&mut self, progress: Progress) -> Status {

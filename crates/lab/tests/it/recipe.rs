@@ -1,6 +1,10 @@
 //! Recipes: what they resolve to, and what each kind of mistake is told.
 
-use afterstate_lab::recipe::{Budget, Log, Order, ParallelMode, Recipe, StepSize, Target, Tuples, shipped};
+use afterstate_lab::recipe::{Log, Recipe, Tuples, shipped};
+use afterstate_learning::{
+    Budget, Parallel, Progress, StepSizeSpec, TargetSpec, rate_factor,
+    target::{Backward, TdLambda},
+};
 use afterstate_search::Downgrade;
 
 /// A recipe with these lines between a description and a budget.
@@ -26,6 +30,10 @@ fn override_error(overrides: &[&str]) -> String {
     resolve_with("", overrides).expect_err("the override is wrong")
 }
 
+fn td(lambda: f32, horizon: usize) -> TargetSpec {
+    TargetSpec::TdLambda(TdLambda { lambda, horizon })
+}
+
 #[test]
 fn defaults_are_filled_in() {
     let recipe = resolve("").unwrap();
@@ -33,10 +41,9 @@ fn defaults_are_filled_in() {
     assert_eq!((recipe.game.side, recipe.game.rules()), (4, Default::default()));
     assert_eq!(recipe.network.tuples, Tuples::Named("4x6".into()));
     assert_eq!((recipe.network.tile_values, recipe.network.symmetric), (16, true));
-    assert_eq!(recipe.learning.target, Target::Td { lambda: 0.0, horizon: Some(0) });
-    assert_eq!(recipe.learning.order, Order::Forward);
-    assert_eq!(recipe.learning.step_size, StepSize::Tc { beta: 1.0, tc_reset: 0 });
-    assert_eq!((recipe.parallel.threads, recipe.parallel.mode), (0, ParallelMode::PrivateHot));
+    assert_eq!(recipe.learning.target, td(0.0, 0));
+    assert_eq!(recipe.learning.step_size, StepSizeSpec::TemporalCoherence { beta: 1.0, reset: 0 });
+    assert_eq!((recipe.parallel.threads, recipe.parallel.mode), (0, Parallel::PrivateHot));
     assert_eq!(recipe.budget, Budget::Actions(1000));
     assert_eq!((recipe.evaluation.every, &recipe.evaluation.games[..]), (100_000_000, &[1000][..]));
     assert_eq!((recipe.checkpoint.every_seconds, recipe.checkpoint.keep), (600.0, true));
@@ -58,15 +65,15 @@ fn self_play_on_downgraded_boards() {
 #[test]
 fn defaults_follow_other_keys() {
     let horizon = |lambda| match resolve(&format!("learning.lambda = {lambda}")).unwrap().learning.target {
-        Target::Td { horizon, .. } => horizon,
-        Target::NStep { .. } => None,
+        TargetSpec::TdLambda(TdLambda { horizon, .. }) => Some(horizon),
+        _ => None,
     };
     // The paper's 0.5 and 3; the others satisfy λ^h ≥ 0.1 > λ^(h+1).
     assert_eq!([0.05, 0.5, 0.8, 0.9].map(horizon), [Some(0), Some(3), Some(10), Some(21)]);
     let whole = resolve("learning.lambda = 1.0\nlearning.horizon = 9").unwrap();
-    assert_eq!(whole.learning.target, Target::Td { lambda: 1.0, horizon: Some(9) });
+    assert_eq!(whole.learning.target, td(1.0, 9));
     let backward = resolve("learning.lambda = 0.5\nlearning.order = 'backward'").unwrap();
-    assert_eq!(backward.learning.target, Target::Td { lambda: 0.5, horizon: None });
+    assert_eq!(backward.learning.target, TargetSpec::Backward(Backward { lambda: 0.5 }));
     assert!(!resolve("network.tuples = '17x4'").unwrap().network.symmetric);
     assert!(resolve("network.tuples = '17x4'\nnetwork.symmetric = true").unwrap().network.symmetric);
 }
@@ -166,11 +173,11 @@ fn networks_that_threads_share_as_a_whole_are_lock_free() {
         "network.stages = '2^4'",
         "network.stages = '16384'\nnetwork.promotion = true",
     ] {
-        assert_eq!(resolve(lines).unwrap().parallel.mode, ParallelMode::LockFree, "{lines}");
+        assert_eq!(resolve(lines).unwrap().parallel.mode, Parallel::LockFree, "{lines}");
         let error = resolve(&format!("{lines}\nparallel.mode = 'private-hot'")).unwrap_err().to_string();
         assert!(error.contains("parallel.mode"), "{error}");
     }
-    assert_eq!(resolve("network.stages = '16384'").unwrap().parallel.mode, ParallelMode::PrivateHot);
+    assert_eq!(resolve("network.stages = '16384'").unwrap().parallel.mode, Parallel::PrivateHot);
     assert_eq!(resolve("network.stages = 16384").unwrap(), resolve("network.stages = '16384'").unwrap());
 }
 
@@ -199,15 +206,16 @@ fn initial_values_are_given_for_a_board_or_a_weight() {
 #[test]
 fn the_schedule_steps_down() {
     let learning = resolve("learning.schedule = [[0.5, 0.1], [0.75, 0.01]]").unwrap().learning;
-    let factors = [0.0, 0.49, 0.5, 0.74, 0.75, 1.0].map(|share| learning.rate_factor(share));
+    let factors = [0.0, 0.49, 0.5, 0.74, 0.75, 1.0].map(|share| rate_factor(&learning.schedule, share));
     assert_eq!(factors, [1.0, 1.0, 0.1, 0.1, 0.01, 0.01]);
 }
 
 #[test]
 fn the_budget_is_shared_out() {
-    assert_eq!(Budget::Actions(200).share(50, 9, 9.0), 0.25);
-    assert_eq!(Budget::Episodes(8).share(50, 2, 9.0), 0.25);
-    assert_eq!(Budget::Seconds(2.0).share(50, 2, 9.0), 1.0);
+    let progress = Progress { actions: 50, episodes: 2, seconds: 9.0 };
+    assert_eq!(Budget::Actions(200).share(progress), 0.25);
+    assert_eq!(Budget::Episodes(8).share(progress), 0.25);
+    assert_eq!(Budget::Seconds(2.0).share(progress), 1.0);
 }
 
 #[test]
@@ -368,7 +376,7 @@ fn overrides_take_the_place_of_the_files_values() {
     let recipe = resolve_with("seed = 3", &overrides).unwrap();
     assert_eq!((recipe.seed, recipe.budget), (7, Budget::Actions(1_000_000)));
     assert_eq!(recipe.network.tuples, Tuples::Named("5x6".into()));
-    assert_eq!(recipe.learning.target, Target::Td { lambda: 0.5, horizon: Some(3) });
+    assert_eq!(recipe.learning.target, td(0.5, 3));
     let recipe = resolve_with("", &["network.tuples=[\"0123\"]", "seed=1", "seed=2"]).unwrap();
     assert_eq!((recipe.network.tuples, recipe.seed), (Tuples::List(vec!["0123".into()]), 2));
 }
@@ -380,8 +388,8 @@ fn an_override_drops_what_it_makes_meaningless() {
     assert_eq!(log, Log::EveryEpisodes(5));
     let lines = "learning.beta = 0.5\nlearning.lambda = 0.5\nlearning.horizon = 4";
     let learning = resolve_with(lines, &["learning.step_size=fixed", "learning.lambda=0"]).unwrap().learning;
-    assert_eq!(learning.step_size, StepSize::Fixed { alpha: 0.1 });
-    assert_eq!(learning.target, Target::Td { lambda: 0.0, horizon: Some(0) });
+    assert_eq!(learning.step_size, StepSizeSpec::Fixed { alpha: 0.1 });
+    assert_eq!(learning.target, td(0.0, 0));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tables of recipes: rows, what they extend, and the papers' tables that come with the program.
 
-use afterstate_lab::recipe::{Budget, Recipe, StepSize, Target, shipped};
+use afterstate_lab::recipe::{Recipe, shipped};
+use afterstate_learning::{Budget, StepSizeSpec, TargetSpec, target::TdLambda};
 
 fn parse(text: &str) -> Result<Recipe, String> {
     Recipe::parse("x", "x.toml", text, &[]).map_err(|error| error.to_string())
@@ -30,11 +31,11 @@ fn a_row_stands_on_the_rest_of_its_table() {
     std::fs::write(path("mine.toml"), TABLE).unwrap();
     let a = Recipe::load(&path("mine/a"), &[]).unwrap();
     assert_eq!((a.name.as_str(), a.description.as_str(), a.budget), ("a", "the first", Budget::Actions(7)));
-    assert!(matches!(a.learning.step_size, StepSize::Tc { beta: 0.5, .. }));
+    assert!(matches!(a.learning.step_size, StepSizeSpec::TemporalCoherence { beta: 0.5, .. }));
     let b = Recipe::load(&path("mine/b"), &[]).unwrap();
     assert_eq!(b.description, "two rates");
     // What a row decides drops what it makes meaningless, as an override does.
-    assert_eq!((b.learning.step_size, b.budget), (StepSize::Fixed { alpha: 0.25 }, Budget::Episodes(5)));
+    assert_eq!((b.learning.step_size, b.budget), (StepSizeSpec::Fixed { alpha: 0.25 }, Budget::Episodes(5)));
     let again = Recipe::load(&path("mine/b"), &["budget.actions=3".to_owned()]).unwrap();
     assert_eq!(again.budget, Budget::Actions(3), "an override wins over both");
     let error = |name: &str| Recipe::load(&path(name), &[]).unwrap_err().to_string();
@@ -54,13 +55,13 @@ fn a_recipe_can_begin_with_a_shipped_one() {
     let extends = "extends = 'jaskowski-2016/table-1/tc-0.5-beta-0.5'\n";
     let recipe = parse(&format!("{extends}[network]\ntuples = '2x4'")).unwrap();
     assert_eq!((recipe.name.as_str(), recipe.description.as_str()), ("x", ""), "its own ones");
-    assert!(matches!(recipe.learning.step_size, StepSize::Tc { beta: 0.5, .. }));
-    assert_eq!(recipe.learning.target, Target::Td { lambda: 0.5, horizon: Some(3) });
+    assert!(matches!(recipe.learning.step_size, StepSizeSpec::TemporalCoherence { beta: 0.5, .. }));
+    assert_eq!(recipe.learning.target, TargetSpec::TdLambda(TdLambda { lambda: 0.5, horizon: 3 }));
     assert_eq!(recipe.budget, Budget::Actions(10_000_000_000));
     let fixed = parse(&format!("{extends}learning.step_size = 'fixed'\nbudget.seconds = 1")).unwrap();
     assert_eq!(
         (fixed.learning.step_size, fixed.budget),
-        (StepSize::Fixed { alpha: 0.1 }, Budget::Seconds(1.0))
+        (StepSizeSpec::Fixed { alpha: 0.1 }, Budget::Seconds(1.0))
     );
     // A key that is wrong beside what is extended is blamed where it stands.
     let error = parse(&format!("{extends}\nlearning.alpha = 0.1")).unwrap_err();

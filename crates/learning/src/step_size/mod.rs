@@ -6,50 +6,56 @@ mod temporal_coherence;
 use std::sync::atomic::AtomicU64;
 
 use afterstate_network::MemoryError;
+use serde::Serialize;
 
 pub(crate) use autostep::Autostep;
 pub(crate) use temporal_coherence::TemporalCoherence;
 
 /// The step sizes by name, with their parameters.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(tag = "step_size", rename_all = "kebab-case")]
 pub enum StepSizeSpec {
     /// A fixed learning rate α.
     Fixed {
         /// α, before it is divided by the number of active features.
-        alpha: f32,
+        alpha: f64,
     },
     /// Temporal coherence with meta-learning rate β.
+    #[serde(rename = "tc")]
     TemporalCoherence {
         /// β, before it is divided by the number of active features.
-        beta: f32,
+        beta: f64,
         /// E and A start anew after every so many actions (terauchi-2025, 5.2); 0 for never.
+        #[serde(rename = "tc_reset")]
         reset: u64,
     },
     /// A fixed rate first, then temporal coherence: the two phases of OTD+TC (guei-2021, III).
+    #[serde(rename = "otd+tc")]
     FixedThenCoherence {
         /// α of the first phase, before it is divided by the number of active features.
-        alpha: f32,
+        alpha: f64,
         /// β of the second.
-        beta: f32,
+        beta: f64,
         /// P_TC, the share of the budget that the second phase has.
         tc_share: f64,
         /// E and A start anew after every so many actions; 0 for never.
+        #[serde(rename = "tc_reset")]
         reset: u64,
     },
     /// Autostep.
     Autostep {
         /// μ, the meta-learning rate.
-        mu: f32,
+        mu: f64,
         /// τ, the rate at which the scale of a weight's changes is forgotten.
-        tau: f32,
+        tau: f64,
         /// α_init, the first step size of every weight, before it is divided by the number of active features.
-        alpha: f32,
+        alpha: f64,
     },
 }
 
 impl StepSizeSpec {
     /// Whether a second phase has begun, at a share of the budget.
-    fn is_second_phase(&self, share: f64) -> bool {
+    pub fn is_second_phase(&self, share: f64) -> bool {
         matches!(*self, StepSizeSpec::FixedThenCoherence { tc_share, .. } if share >= 1.0 - tc_share)
     }
 
@@ -57,10 +63,10 @@ impl StepSizeSpec {
     /// own, and a second phase no schedule.
     pub fn rate(&self, share: f64, factor: f32) -> f32 {
         match *self {
-            StepSizeSpec::Fixed { alpha } => alpha * factor,
-            StepSizeSpec::TemporalCoherence { beta, .. } => beta * factor,
-            StepSizeSpec::FixedThenCoherence { beta, .. } if self.is_second_phase(share) => beta,
-            StepSizeSpec::FixedThenCoherence { alpha, .. } => alpha * factor,
+            StepSizeSpec::Fixed { alpha } => alpha as f32 * factor,
+            StepSizeSpec::TemporalCoherence { beta, .. } => beta as f32 * factor,
+            StepSizeSpec::FixedThenCoherence { beta, .. } if self.is_second_phase(share) => beta as f32,
+            StepSizeSpec::FixedThenCoherence { alpha, .. } => alpha as f32 * factor,
             StepSizeSpec::Autostep { .. } => factor,
         }
     }
@@ -131,6 +137,7 @@ impl StepSizes {
                 StepSizes::FixedThenCoherence(TemporalCoherence::new(weights)?)
             }
             StepSizeSpec::Autostep { mu, tau, alpha } => {
+                let [mu, tau, alpha] = [mu, tau, alpha].map(|rate| rate as f32);
                 StepSizes::Autostep(Autostep::new(weights, mu, tau, alpha / active as f32)?)
             }
         })

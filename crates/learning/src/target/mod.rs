@@ -7,6 +7,7 @@ mod td_lambda;
 mod trace;
 
 use afterstate_network::{Features, Isa, Kernel};
+use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::learner::Learner;
 pub use backward::Backward;
@@ -26,6 +27,33 @@ pub enum TargetSpec {
     NStep(NStep),
     /// The whole episode, from its end to its start.
     Backward(Backward),
+}
+
+/// By the keys of recipes.
+impl Serialize for TargetSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (target, lambda, horizon, n, order) = match *self {
+            TargetSpec::TdLambda(td) => ("td", Some(td.lambda), Some(td.horizon), None, "forward"),
+            TargetSpec::DelayedTdLambda(td) => ("td", Some(td.lambda), Some(td.horizon), None, "delayed"),
+            TargetSpec::Backward(td) => ("td", Some(td.lambda), None, None, "backward"),
+            TargetSpec::NStep(n_step) => ("n-step", None, None, Some(n_step.n), "forward"),
+        };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("target", target)?;
+        if let Some(lambda) = lambda {
+            // The shortest number that is read as the same λ, and not all the digits of its f32.
+            let shortest: f64 = lambda.to_string().parse().unwrap_or(lambda.into());
+            map.serialize_entry("lambda", &shortest)?;
+        }
+        if let Some(horizon) = horizon {
+            map.serialize_entry("horizon", &horizon)?;
+        }
+        if let Some(n) = n {
+            map.serialize_entry("n", &n)?;
+        }
+        map.serialize_entry("order", order)?;
+        map.end()
+    }
 }
 
 /// What a move reaches and what learning makes of it: what came before moves towards `reward + value`, and then

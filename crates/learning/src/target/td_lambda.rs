@@ -18,12 +18,9 @@ pub struct TdLambda {
 }
 
 impl TdLambda {
-    /// h = ⌈log_λ 0.1⌉ − 1, so that λ^h is at least 0.1 (section IV.D).
-    pub fn paper_horizon(lambda: f32) -> usize {
-        match lambda {
-            l if l <= 0.0 => 0,
-            l => ((0.1f32.ln() / l.ln()).ceil() as usize).saturating_sub(1),
-        }
+    /// h = ⌈log_λ 0.1⌉ − 1, so that λ^h is at least 0.1 (section IV.D), for λ between 0 and 1.
+    pub fn default_horizon(lambda: f64) -> usize {
+        ((0.1f64.ln() / lambda.ln()).ceil() as usize).saturating_sub(1)
     }
 
     #[inline(always)]

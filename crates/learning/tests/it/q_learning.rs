@@ -132,7 +132,7 @@ impl Naive {
 
     fn update(&mut self, of: (Board<3>, usize), target: f32) {
         let StepSizeSpec::Fixed { alpha } = self.settings.step_size else { unreachable!("a fixed rate") };
-        let step = alpha / self.spec.active_features() as f32 * (target - self.value(of));
+        let step = alpha as f32 / self.spec.active_features() as f32 * (target - self.value(of));
         for feature in self.features(of) {
             *self.v.entry(feature).or_default() += step;
         }

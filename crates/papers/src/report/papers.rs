@@ -10,7 +10,8 @@ use crate::reproduce::{
     paper::{Column, Measure, Row},
     table_names,
 };
-use afterstate_lab::recipe::{Budget, Recipe};
+use afterstate_lab::recipe::Recipe;
+use afterstate_learning::Budget;
 
 /// The papers' figures beside ours; nothing when no recipe is a paper's.
 pub(super) fn section(series: &[&Series]) -> Result<String, ReportError> {

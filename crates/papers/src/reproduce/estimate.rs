@@ -4,13 +4,13 @@ use std::{collections::HashMap, time::Instant};
 
 use afterstate_dcnn::{self as convolutional, CrossEntropy, Dcnn, DcnnSpec, Sample};
 use afterstate_game::{Game, Move, Rules};
-use afterstate_learning::Trainer;
+use afterstate_learning::{Budget, Trainer};
 use afterstate_network::Network;
 
 use super::{Plan, ReproduceError, training::Method, work::lanes_of};
 use afterstate_lab::{
     dcnn::{self, DcnnError},
-    recipe::{Budget, Recipe},
+    recipe::Recipe,
     run,
 };
 

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use afterstate_learning::Budget;
+
 use super::{
     Plan, ReproduceError,
     paper::{Column, Figure, Measure, Row, Spread},
@@ -12,7 +14,7 @@ use super::{
 use afterstate_lab::{
     dcnn::LearningLine,
     log::{EvalLine, Log, LogLine},
-    recipe::{Budget, Recipe},
+    recipe::Recipe,
     run::Directory,
     stats::Summary,
 };

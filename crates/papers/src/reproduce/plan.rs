@@ -6,6 +6,7 @@ use std::{
 };
 
 use afterstate_dcnn::{DcnnSpec, Device, Play};
+use afterstate_learning::{Budget, StepSizeSpec};
 use afterstate_search::{Limit, PlayerSpec};
 
 use super::{
@@ -17,7 +18,7 @@ use super::{
 };
 use afterstate_lab::{
     dcnn::{self, DcnnError, Taught},
-    recipe::{Budget, Recipe, Start, StepSize},
+    recipe::{Recipe, Start},
     records::{ShardInfo, shards},
     run,
 };
@@ -466,10 +467,11 @@ fn scale(recipe: &mut Recipe, options: &Options) {
         Budget::Episodes(episodes) => Budget::Episodes(part(episodes)),
         Budget::Seconds(seconds) => Budget::Seconds(seconds * options.share),
     };
-    if let StepSize::Tc { tc_reset, .. } | StepSize::OtdTc { tc_reset, .. } = &mut recipe.learning.step_size
-        && *tc_reset > 0
+    if let StepSizeSpec::TemporalCoherence { reset, .. } | StepSizeSpec::FixedThenCoherence { reset, .. } =
+        &mut recipe.learning.step_size
+        && *reset > 0
     {
-        *tc_reset = part(*tc_reset);
+        *reset = part(*reset);
     }
     if let Start::Stage { collected } = &mut recipe.start {
         *collected = part(*collected as u64) as usize;

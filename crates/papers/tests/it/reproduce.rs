@@ -139,7 +139,7 @@ fn what_is_done_is_not_done_again_and_an_interruption_changes_nothing() {
 
     let mut longer = plan.clone();
     let Method::Recipe(recipe) = &mut longer.trainings[0].method else { panic!("no recipe") };
-    recipe.budget = afterstate_lab::recipe::Budget::Actions(99_999);
+    recipe.budget = afterstate_learning::Budget::Actions(99_999);
     let error = work::run(&longer, &interrupted, &AtomicBool::new(false), &mut |_, _| ()).unwrap_err();
     assert!(error.to_string().contains("another budget"), "{error}");
 }

@@ -239,6 +239,7 @@ impl<const N: usize> Naive<N> {
             return;
         }
         if let StepSizeSpec::Autostep { mu, tau, alpha } = self.settings.step_size {
+            let [mu, tau, alpha] = [mu, tau, alpha].map(|rate| rate as f32);
             return self.autostep(&self.features(afterstate), mu, tau, alpha, step);
         }
         let step = self.settings.step_size.rate(0.0, 1.0) / self.spec.active_features() as f32 * step;
@@ -352,7 +353,7 @@ pub(crate) fn check<const N: usize>(spec: &NetworkSpec, settings: &Settings) {
     assert!(naive.actions > 1_000, "enough moves to tell methods apart: {}", naive.actions);
     let numbers = trainer.numbers();
     let untouched = match settings.step_size {
-        StepSizeSpec::Autostep { alpha, .. } => alpha / spec.active_features() as f32,
+        StepSizeSpec::Autostep { alpha, .. } => alpha as f32 / spec.active_features() as f32,
         _ => 0.0,
     };
     for i in 0..spec.tables() {
