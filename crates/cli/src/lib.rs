@@ -3,6 +3,7 @@
 
 mod commands;
 mod error;
+mod format;
 mod signals;
 
 use std::{io, panic, process::ExitCode};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use afterstate_network::Finished;
+pub use afterstate_game::GameResult;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -10,19 +10,6 @@ use crate::evaluate::TimeSummary;
 
 /// The 97.5% quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
-
-/// What came out of one game.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GameResult {
-    /// The number of the game, which with the seed decides its tiles.
-    pub game: u64,
-    /// The sum of its rewards.
-    pub score: u64,
-    /// The exponent of its largest tile: 11 for 2048.
-    pub max_exponent: u8,
-    /// The number of its moves.
-    pub moves: u64,
-}
 
 /// What came out of many games.
 #[derive(Clone, PartialEq, Debug)]
@@ -262,12 +249,6 @@ impl Tally {
 impl Extend<GameResult> for Tally {
     fn extend<T: IntoIterator<Item = GameResult>>(&mut self, results: T) {
         results.into_iter().for_each(|result| self.add(&result));
-    }
-}
-
-impl From<Finished> for GameResult {
-    fn from(Finished { game, score, moves, max_exponent }: Finished) -> Self {
-        GameResult { game, score, max_exponent, moves }
     }
 }
 

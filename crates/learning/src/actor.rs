@@ -1,7 +1,7 @@
 //! An actor: one game of self-play after another, each learning as it goes.
 
-use afterstate_game::{Board, GameRng, Rules, State, game_rng};
-use afterstate_network::{Finished, GreedyGame, Isa, Network, Values, View};
+use afterstate_game::{Board, GameResult, GameRng, Rules, State, game_rng};
+use afterstate_network::{GreedyGame, Isa, Network, Values, View};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -128,7 +128,7 @@ impl<const N: usize> Actor<N> {
         learner: &Learner<'_>,
         starts: &Starts<N>,
         numbers: &mut impl Numbers,
-    ) -> Option<Finished> {
+    ) -> Option<GameResult> {
         let over = self.game.is_over();
         let last = match (over, self.values) {
             // In the middle of a game the last afterstate keeps its value: it is what the others learn from.
@@ -138,7 +138,7 @@ impl<const N: usize> Actor<N> {
             (true, _) => self.earned as f32,
         };
         settings.target.finish(isa, &mut self.trace, learner, last);
-        let finished = (self.memory.fresh && over).then(|| self.game.finished());
+        let finished = (self.memory.fresh && over).then(|| self.game.result());
         self.begin(&settings.rules, settings.seed, starts, numbers.next());
         finished
     }

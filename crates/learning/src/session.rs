@@ -8,7 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use afterstate_network::{Finished, Isa, Kernel, Level, Network, dispatch};
+use afterstate_game::GameResult;
+use afterstate_network::{Isa, Kernel, Level, Network, dispatch};
 
 use crate::{
     Budget, Parallel, Progress, Settings, TargetSpec, TrainerError,
@@ -99,7 +100,7 @@ pub(crate) struct News {
     pub(crate) actions: u64,
     pub(crate) episodes: u64,
     /// Those of the episodes that were whole games.
-    pub(crate) finished: Vec<Finished>,
+    pub(crate) finished: Vec<GameResult>,
     /// Whether values are no longer finite where the thread learns.
     pub(crate) diverged: bool,
 }

@@ -12,8 +12,8 @@ use std::{
     time::Instant,
 };
 
-use afterstate_game::Rules;
-use afterstate_network::{Finished, Level, MemoryError, Network};
+use afterstate_game::{GameResult, Rules};
+use afterstate_network::{Level, MemoryError, Network};
 use afterstate_search::Downgrade;
 use serde::{Deserialize, Serialize};
 
@@ -238,13 +238,13 @@ impl<'a> Trainer<'a> {
     /// Trains until the budget is used up, values are no longer finite, or `watch` says to stop. `watch` is called some times a
     /// second with the progress and the whole games finished since; when it returns `false`, the threads
     /// come to a halt between two moves, and training can go on with another call.
-    pub fn run(&mut self, watch: impl FnMut(Progress, &[Finished]) -> bool) {
+    pub fn run(&mut self, watch: impl FnMut(Progress, &[GameResult]) -> bool) {
         self.run_until(u64::MAX, watch);
     }
 
     /// The same, but training also comes to a halt after so many actions, rounded up to where threads look up from their work.
     /// One that is halted there and goes on is the same as one that is not.
-    pub fn run_until(&mut self, actions: u64, mut watch: impl FnMut(Progress, &[Finished]) -> bool) {
+    pub fn run_until(&mut self, actions: u64, mut watch: impl FnMut(Progress, &[GameResult]) -> bool) {
         let stop = AtomicBool::new(false);
         let actions = actions.div_ceil(CHUNK).saturating_mul(CHUNK);
         let reset = self.settings.step_size.reset().unwrap_or(u64::MAX);
@@ -266,7 +266,7 @@ impl<'a> Trainer<'a> {
         &mut self,
         halt: u64,
         stop: &AtomicBool,
-        watch: &mut impl FnMut(Progress, &[Finished]) -> bool,
+        watch: &mut impl FnMut(Progress, &[GameResult]) -> bool,
     ) {
         let (start, before) = (Instant::now(), self.progress);
         let shared = Shared {

@@ -1,8 +1,8 @@
 //! Greedy play of whole games, where a network's speed counts: a few games take turns, move by move, so that the memory
 //! accesses of one are under way while the others compute.
 
-use afterstate_game::Rules;
-use afterstate_network::{Finished, GreedyGame, Isa, Kernel, Level, Network, dispatch};
+use afterstate_game::{GameResult, Rules};
+use afterstate_network::{GreedyGame, Isa, Kernel, Level, Network, dispatch};
 
 use crate::Downgrade;
 
@@ -20,7 +20,7 @@ pub fn play_greedily(
     downgrade: Option<Downgrade>,
     seed: u64,
     numbers: &mut dyn Iterator<Item = u64>,
-    report: &mut dyn FnMut(Vec<Finished>) -> bool,
+    report: &mut dyn FnMut(Vec<GameResult>) -> bool,
 ) {
     let games = Games { network, rules, downgrade, seed, numbers };
     match network.spec().side {
@@ -40,7 +40,7 @@ struct Games<'a> {
 }
 
 impl Games<'_> {
-    fn play<const N: usize>(mut self, report: &mut dyn FnMut(Vec<Finished>) -> bool) {
+    fn play<const N: usize>(mut self, report: &mut dyn FnMut(Vec<GameResult>) -> bool) {
         let start = |number| GreedyGame::<N>::new(self.network, self.rules, self.seed, number);
         let mut playing: Vec<_> = self.numbers.take(GAMES).map(start).collect();
         let level = Level::best();
@@ -59,10 +59,10 @@ struct Chunk<'a, 'b, const N: usize> {
 }
 
 impl<const N: usize> Kernel for Chunk<'_, '_, N> {
-    type Output = Vec<Finished>;
+    type Output = Vec<GameResult>;
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Vec<Finished> {
+    fn run<I: Isa>(self, isa: I) -> Vec<GameResult> {
         let Chunk { games, playing } = self;
         let view = games.network.view();
         let (mut finished, mut moves) = (Vec::new(), 0);
@@ -77,7 +77,7 @@ impl<const N: usize> Kernel for Chunk<'_, '_, N> {
                     downgraded.map_or_else(|| game.best(), |returns| game.best_by(&returns)),
                 );
                 if game.is_over() {
-                    finished.push(game.finished());
+                    finished.push(game.result());
                     if let Some(number) = games.numbers.next() {
                         game.restart(games.rules, games.seed, number);
                     }

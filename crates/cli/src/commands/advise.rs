@@ -13,12 +13,14 @@ use serde_json::{Value, json};
 
 use super::{
     endgame::{as_json as as_json_match, open_tables, table_failure},
-    eval::{check_search, percent},
-    model::thousands,
+    eval::check_search,
     solve::Exact,
     thread_count,
 };
-use crate::error::Failure;
+use crate::{
+    error::Failure,
+    format::{percent, thousands},
+};
 
 /// Say what each move is worth
 ///

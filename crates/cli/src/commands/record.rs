@@ -17,10 +17,9 @@ use clap::{Args, Subcommand};
 use super::{
     endgame::open_tables,
     eval::{bar, check_search},
-    model::thousands,
     thread_count,
 };
-use crate::{error::Failure, signals::stop_signal};
+use crate::{error::Failure, format::thousands, signals::stop_signal};
 
 /// Record games of a strong player, for networks to learn from
 ///

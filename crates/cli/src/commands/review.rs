@@ -15,8 +15,8 @@ use afterstate_search::Advice;
 use clap::Args;
 use serde_json::{Map, json};
 
-use super::{model::thousands, thread_count};
-use crate::error::Failure;
+use super::thread_count;
+use crate::{error::Failure, format::thousands};
 
 /// The longest game that is read: longer than any that was ever played.
 const MOST_MOVES: usize = 1_000_000;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use afterstate_learning::Progress;
-use afterstate_network::{Finished, file::atomic::write_atomically};
+use afterstate_network::file::atomic::write_atomically;
 use serde_json::json;
 
 use super::{Directory, Observer, RunError, Status};
@@ -95,13 +95,13 @@ impl<'a> Recorder<'a> {
     }
 
     /// Takes note of how training goes, and of the games that have ended.
-    pub(super) fn note(&mut self, progress: Progress, finished: &[Finished], observer: &mut dyn Observer) {
+    pub(super) fn note(&mut self, progress: Progress, finished: &[GameResult], observer: &mut dyn Observer) {
         for &game in finished {
-            self.tally.add(&game.into());
+            self.tally.add(&game);
             if self.games.len() == RECENT_GAMES {
                 self.games.pop_front();
             }
-            self.games.push_back(game.into());
+            self.games.push_back(game);
         }
         let due = match self.recipe.log {
             LogEvery::EverySeconds(seconds) => progress.seconds - self.logged.seconds >= seconds,

@@ -7,22 +7,9 @@
 mod actions;
 mod states;
 
-use afterstate_game::{Afterstate, GameRng, Moves, Rules, Slides, State, game_rng};
+use afterstate_game::{Afterstate, GameResult, GameRng, Moves, Rules, Slides, State, game_rng};
 
 use crate::{FeatureSlots, Features, Isa, Kernel, Network, Values, View};
-
-/// A finished game.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Finished {
-    /// The number of the game.
-    pub game: u64,
-    /// The sum of its rewards.
-    pub score: u64,
-    /// The number of moves.
-    pub moves: u64,
-    /// The exponent of the largest tile at the end.
-    pub max_exponent: u8,
-}
 
 /// A game in progress.
 #[derive(Clone, Debug)]
@@ -102,9 +89,9 @@ impl<const N: usize> GreedyGame<N> {
     }
 
     /// The result of the game, once it is over.
-    pub fn finished(&self) -> Finished {
+    pub fn result(&self) -> GameResult {
         let max_exponent = self.state.board().max_exponent();
-        Finished { game: self.game, score: self.score, moves: self.moves, max_exponent }
+        GameResult { game: self.game, score: self.score, max_exponent, moves: self.moves }
     }
 
     /// Finds the weights of the afterstates and prefetches them, so that they are there when the game's turn comes. To

@@ -11,8 +11,9 @@ use clap::Args;
 use serde_json::json;
 
 use crate::{
-    commands::{eval::percent, model::thousands, thread_count},
+    commands::thread_count,
     error::Failure,
+    format::{percent, thousands},
 };
 
 /// Measure how often a DCNN gives the moves of play records

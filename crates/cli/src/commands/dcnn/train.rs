@@ -14,8 +14,9 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{
-    commands::{eval::percent, model, model::thousands, record, thread_count},
+    commands::{model, record, thread_count},
     error::Failure,
+    format::{percent, thousands},
     signals::stop_signal,
 };
 

@@ -12,8 +12,9 @@ use serde_json::json;
 
 use super::work;
 use crate::{
-    commands::{eval::bytes, model::thousands, thread_count},
+    commands::thread_count,
     error::Failure,
+    format::{bytes, thousands},
 };
 
 /// Build a set of tables

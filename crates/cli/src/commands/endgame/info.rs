@@ -8,11 +8,8 @@ use serde_json::json;
 
 use super::work;
 use crate::{
-    commands::{
-        eval::{bytes, percent},
-        model::thousands,
-    },
     error::Failure,
+    format::{bytes, percent, thousands},
 };
 
 /// Say what is in tables

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::work;
-use crate::{commands::eval::percent, error::Failure};
+use crate::{error::Failure, format::percent};
 
 /// Look a board up: which tables know it, and the chance of each move
 #[derive(Args)]

@@ -8,12 +8,9 @@ use serde_json::json;
 
 use super::work;
 use crate::{
-    commands::{
-        eval::{bytes, percent},
-        model::thousands,
-        thread_count,
-    },
+    commands::thread_count,
     error::Failure,
+    format::{bytes, percent, thousands},
 };
 
 /// Solve an endgame

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::work;
-use crate::{commands::model::thousands, error::Failure};
+use crate::{error::Failure, format::thousands};
 
 /// Check tables: every byte, and some positions solved again
 #[derive(Args)]

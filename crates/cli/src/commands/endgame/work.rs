@@ -10,8 +10,11 @@ use std::{
 use afterstate_endgame::{Precision, Progress, SolveError, Solved, Solver, TableError, Tables};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::super::{eval::bytes, model::thousands};
-use crate::{error::Failure, signals::stop_signal};
+use crate::{
+    error::Failure,
+    format::{bytes, thousands},
+    signals::stop_signal,
+};
 
 /// Solves with a bar on a terminal, into a table if a file is named; the memory that it takes is stated first.
 pub(super) fn solve(

@@ -6,11 +6,14 @@ use afterstate_lab::stats::{EvalReport, Paired, Summary};
 use serde_json::json;
 
 use super::{
-    Eval, not_played, percent,
+    Eval, not_played,
     table::{mean, plus_minus, whole},
-    thousands, write_json,
+    write_json,
 };
-use crate::error::Failure;
+use crate::{
+    error::Failure,
+    format::{percent, thousands},
+};
 
 impl Eval {
     /// Lets two models play the same games; the second search is that of the second model.

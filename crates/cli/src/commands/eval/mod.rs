@@ -23,13 +23,8 @@ use afterstate_search::PlayerSpec;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{
-    dcnn::no_device,
-    endgame::open_tables,
-    model::{failure as file_failure, thousands},
-    thread_count,
-};
-use crate::error::Failure;
+use super::{dcnn::no_device, endgame::open_tables, model::failure as file_failure, thread_count};
+use crate::{error::Failure, format::thousands};
 
 /// Measure how well a network plays
 ///
@@ -279,5 +274,3 @@ fn write_positions(file: &mut dyn Write, positions: &[Position]) -> std::io::Res
 fn write_json(value: &impl serde::Serialize, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(writeln!(out, "{}", serde_json::to_string(value).map_err(std::io::Error::from)?)?)
 }
-
-pub(super) use table::{bytes, percent};

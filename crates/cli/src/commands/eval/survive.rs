@@ -5,8 +5,11 @@ use std::{io::Write, path::Path};
 use afterstate_lab::evaluate::{Steps, Survival, SurvivalError, Survivor, positions_at};
 use serde_json::json;
 
-use super::{Eval, Model, Search, bar, check_search, percent, thousands, thread_count, write_json};
-use crate::error::Failure;
+use super::{Eval, Model, Search, bar, check_search, thread_count, write_json};
+use crate::{
+    error::Failure,
+    format::{percent, thousands},
+};
 
 impl Eval {
     /// Plays from the positions of a step until a later one.

@@ -4,8 +4,10 @@ use std::io::Write;
 
 use afterstate_lab::stats::{EvalReport, ScoreSummary, Summary};
 
-use super::thousands;
-use crate::error::Failure;
+use crate::{
+    error::Failure,
+    format::{percent, thousands},
+};
 
 /// Scores, tiles and speed.
 pub(super) fn write(report: &EvalReport, summary: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
@@ -60,15 +62,4 @@ fn speed(rate: f64) -> String {
 
 fn milliseconds(time: f64) -> String {
     if time < 1.0 { format!("{time:.3}") } else { format!("{time:.1}") }
-}
-
-/// A share as a percentage.
-pub(in crate::commands) fn percent(share: f64) -> String {
-    format!("{:.1}%", 100.0 * share)
-}
-
-/// A number of bytes for people.
-pub(in crate::commands) fn bytes(number: u64) -> String {
-    let (gib, mib) = (number as f64 / (1u64 << 30) as f64, number as f64 / (1u64 << 20) as f64);
-    if gib >= 1.0 { format!("{gib:.1} GiB") } else { format!("{mib:.1} MiB") }
 }

@@ -13,8 +13,8 @@ use afterstate_network::{Network, file::ModelInfo};
 use afterstate_search::Downgrade;
 use clap::Args;
 
-use super::{check_target, failure, summary, thousands};
-use crate::{commands::thread_count, error::Failure};
+use super::{check_target, failure, summary};
+use crate::{commands::thread_count, error::Failure, format::thousands};
 
 /// Make a model of a few megabytes, for play
 ///

@@ -9,9 +9,8 @@ use serde_json::json;
 use super::{
     failure,
     info::{Summary, printable},
-    thousands,
 };
-use crate::error::Failure;
+use crate::{error::Failure, format::thousands};
 
 /// Shows what a file holds: the layers, and each tensor with its range. All checksums are checked.
 pub(super) fn show(file: &TensorFile, as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {

@@ -15,8 +15,8 @@ use afterstate_network::{
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{dcnn, failure, summary, thousands};
-use crate::error::Failure;
+use super::{dcnn, failure, summary};
+use crate::{error::Failure, format::thousands};
 
 /// How many tuples are drawn side by side.
 const BOARDS_IN_A_ROW: usize = 6;

@@ -24,7 +24,7 @@ use afterstate_network::{
 };
 use clap::{Args, Subcommand};
 
-use crate::error::Failure;
+use crate::{error::Failure, format::thousands};
 
 /// Look at, import, export, fold, average and compact networks
 ///
@@ -200,17 +200,4 @@ pub(super) fn check_target(path: &Path) -> Result<(), Failure> {
 fn summary(spec: &NetworkSpec) -> String {
     let tuples = spec.tuples.as_slice().len();
     format!("{tuples} tuple{}, {} weights", if tuples == 1 { "" } else { "s" }, thousands(spec.weights()))
-}
-
-/// A number with commas between thousands.
-pub(super) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -2,14 +2,13 @@
 
 use std::io::{IsTerminal, Write, stderr};
 
+use crate::format::thousands;
 use afterstate_lab::stats::Summary;
 use afterstate_papers::reproduce::{
     Method, Plan,
     work::{Event, Job, Trained},
 };
 use indicatif::{ProgressBar, ProgressStyle};
-
-use crate::commands::model::thousands;
 
 /// The steps of a training on the bar.
 const STEPS: u64 = 1000;

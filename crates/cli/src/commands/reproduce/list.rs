@@ -8,7 +8,7 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::failure;
-use crate::{commands::train::duration, error::Failure};
+use crate::{error::Failure, format::duration};
 
 /// Lists the tables whose names begin so; with the time that they take here only where it is asked for.
 pub(super) fn list(

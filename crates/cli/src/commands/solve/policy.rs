@@ -16,10 +16,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::{report, work};
-use crate::{
-    commands::{eval::parse_search, model::thousands},
-    error::Failure,
-};
+use crate::{commands::eval::parse_search, error::Failure, format::thousands};
 
 /// The boards that are drawn.
 const DRAWN: usize = 5;

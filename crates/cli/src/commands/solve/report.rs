@@ -5,7 +5,7 @@ use std::io::Write;
 use afterstate_solver::{Evaluation, Objective, Solution};
 use serde_json::{Map, Value, json};
 
-use crate::{commands::model::thousands, error::Failure};
+use crate::{error::Failure, format::thousands};
 
 /// A solved game, and what its best play comes to.
 pub(super) struct Solved<'a, const N: usize> {

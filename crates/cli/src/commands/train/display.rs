@@ -13,7 +13,7 @@ use afterstate_lab::{
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::tiles;
-use crate::commands::model::thousands;
+use crate::format::{duration, thousands};
 
 /// The time between plain lines.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -134,15 +134,5 @@ impl Observer for Display {
 
     fn warning(&mut self, error: &RunError) {
         self.print(&format!("warning: {error}; training goes on"));
-    }
-}
-
-/// Seconds in the largest fitting units.
-pub(in crate::commands) fn duration(seconds: f64) -> String {
-    let seconds = seconds.min(1e9) as u64;
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, s) => format!("{s} s"),
-        (0, m, s) => format!("{m} min {s:02} s"),
-        (h, m, _) => format!("{h} h {m:02} min"),
     }
 }

@@ -21,13 +21,13 @@ use afterstate_network::MemoryError;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{
-    eval::{bytes, percent},
-    model::{failure as file_failure, thousands},
+use super::model::failure as file_failure;
+use crate::{
+    error::Failure,
+    format::{bytes, percent, thousands},
+    signals::stop_signal,
 };
-use crate::{error::Failure, signals::stop_signal};
 use display::Display;
-pub(super) use display::duration;
 
 /// Train a network by a recipe
 ///
