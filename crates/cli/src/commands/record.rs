@@ -99,7 +99,7 @@ impl Recording {
         let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
         let model = Model::open(self.model.as_deref())?.with_endgames(endgames);
         let search = model.search(Some(&self.search), 1)?;
-        model.afterstates("`record`")?;
+        let view = model.afterstates("`record`")?.view();
         if model.side() != 4 {
             return Err(Failure::input("records are of games on 4×4", "give a model that plays on 4×4"));
         }
@@ -114,10 +114,15 @@ impl Recording {
             version: env!("CARGO_PKG_VERSION").into(),
         };
         let threads = thread_count(self.threads);
-        search.spec().map_or(Ok(()), |spec| check_search(&spec, threads))?;
+        let Some(spec) = search.spec() else { return Ok(()) };
+        check_search(&spec, threads)?;
         let recorder = Recorder { directory: &self.out, about, games: self.games, threads };
         let (stop, progress, mut ended) = (stop_signal()?, bar(self.games), Tally::default());
-        let player = || model.player::<4>(search, 1);
+        let player = || {
+            spec.player_with::<4>(view, model.rules, 1, |search| {
+                search.with_endgames(model.endgames.as_ref())
+            })
+        };
         let all = recorder.record(player, |games, result| {
             progress.inc(games);
             if let Some(result) = result {
