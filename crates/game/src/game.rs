@@ -2,19 +2,6 @@
 
 use crate::{Afterstate, GameRng, Move, Rules, Slide, State, game_rng};
 
-/// What came out of one game.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GameResult {
-    /// The number of the game, which with the seed decides its tiles.
-    pub game: u64,
-    /// The sum of its rewards.
-    pub score: u64,
-    /// The exponent of its largest tile: 11 for 2048.
-    pub max_exponent: u8,
-    /// The number of its moves.
-    pub moves: u64,
-}
-
 /// A numbered game: the same (seed, number) and the same moves give the same tiles.
 ///
 /// ```

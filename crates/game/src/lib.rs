@@ -28,7 +28,7 @@ mod text;
 
 pub use board::{AnyBoard, Board, BoardError, Cells, LARGEST_EXPONENT};
 pub use draw::{draw, tile_colour};
-pub use game::{Game, GameResult};
+pub use game::Game;
 pub use moves::{Move, Moves};
 pub use perft::perft;
 pub use random::{GameRng, game_rng};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-pub use afterstate_game::GameResult;
+pub use afterstate_network::GameResult;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 

@@ -1,7 +1,7 @@
 //! An actor: one game of self-play after another, each learning as it goes.
 
-use afterstate_game::{Board, GameResult, GameRng, Rules, State, game_rng};
-use afterstate_network::{GreedyGame, Isa, Network, Values, View};
+use afterstate_game::{Board, GameRng, Rules, State, game_rng};
+use afterstate_network::{GameResult, GreedyGame, Isa, Network, Values, View};
 use serde::{Deserialize, Serialize};
 
 use crate::{

@@ -8,8 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use afterstate_game::GameResult;
-use afterstate_network::{Isa, Kernel, Level, Network, dispatch};
+use afterstate_network::{GameResult, Isa, Kernel, Level, Network, dispatch};
 
 use crate::{
     Budget, Parallel, Progress, Settings, TargetSpec, TrainerError,

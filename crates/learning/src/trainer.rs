@@ -12,8 +12,8 @@ use std::{
     time::Instant,
 };
 
-use afterstate_game::{GameResult, Rules};
-use afterstate_network::{Level, MemoryError, Network};
+use afterstate_game::Rules;
+use afterstate_network::{GameResult, Level, MemoryError, Network};
 use afterstate_search::Downgrade;
 use serde::{Deserialize, Serialize};
 

@@ -33,7 +33,7 @@ mod weight_promotion;
 
 pub use batch::Batch;
 pub use features::{FeatureSlots, Features};
-pub use greedy::GreedyGame;
+pub use greedy::{GameResult, GreedyGame};
 pub use layout::Layout;
 pub use lookup::{LANES, Lookup, Positions};
 pub use memory::{Mapped, MemoryError, available_memory, check_fits};

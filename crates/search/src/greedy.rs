@@ -1,8 +1,8 @@
 //! Greedy play of whole games, where a network's speed counts: a few games take turns, move by move, so that the memory
 //! accesses of one are under way while the others compute.
 
-use afterstate_game::{GameResult, Rules};
-use afterstate_network::{GreedyGame, Isa, Kernel, Level, Network, dispatch};
+use afterstate_game::Rules;
+use afterstate_network::{GameResult, GreedyGame, Isa, Kernel, Level, Network, dispatch};
 
 use crate::Downgrade;
 

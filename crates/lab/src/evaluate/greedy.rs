@@ -2,13 +2,16 @@
 
 use std::{
     collections::HashSet,
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    sync::{
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        mpsc::channel,
+    },
 };
 
 use afterstate_network::Network;
 use afterstate_search::{Downgrade, play_greedily};
 
-use super::{Games, players::on_threads};
+use super::Games;
 use crate::stats::GameResult;
 
 /// See [`super::evaluate`].
@@ -20,22 +23,27 @@ pub(super) fn evaluate(
     threads: usize,
     watch: &mut dyn FnMut(&[GameResult]) -> bool,
 ) -> Option<Vec<GameResult>> {
-    let next = AtomicU64::new(0);
+    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
     let numbers = || std::iter::repeat_with(|| next.fetch_add(1, Relaxed)).take_while(|&n| n < games.count);
     let mut results = Vec::new();
-    on_threads(
-        threads,
-        |send, stop| {
-            let mut numbers = numbers().filter(|number| !played.contains(number));
-            let mut report = |finished| send(finished) && !stop.load(Relaxed);
-            play_greedily(network, &games.rules, downgrade, games.seed, &mut numbers, &mut report);
-        },
-        |finished: Option<Vec<GameResult>>| {
-            let finished = finished.unwrap_or_default();
+    std::thread::scope(|scope| {
+        let (sender, receiver) = channel();
+        for _ in 0..threads.max(1) {
+            let (sender, stop, numbers) = (sender.clone(), &stop, &numbers);
+            scope.spawn(move || {
+                let mut numbers = numbers().filter(|number| !played.contains(number));
+                let mut report = |finished| sender.send(finished).is_ok() && !stop.load(Relaxed);
+                play_greedily(network, &games.rules, downgrade, games.seed, &mut numbers, &mut report);
+            });
+        }
+        drop(sender);
+        for finished in receiver {
             results.extend_from_slice(&finished);
-            watch(&finished)
-        },
-    );
+            if !watch(&finished) {
+                stop.store(true, Relaxed);
+            }
+        }
+    });
     results.sort_unstable_by_key(|result| result.game);
     games.are_complete(played, results.len()).then_some(results)
 }

@@ -176,7 +176,7 @@ pub(crate) fn in_parallel<P, W, T: Send>(
 
 /// Runs the same on so many threads, one at least, until each has returned. `watch` sees what they send, and now and then nothing; when it returns
 /// `false`, they are told to stop. Sending waits for `watch` when it is behind, and gives `false` when nobody listens any more.
-pub(super) fn on_threads<T: Send>(
+fn on_threads<T: Send>(
     threads: usize,
     run: impl Fn(&dyn Fn(T) -> bool, &AtomicBool) + Sync,
     mut watch: impl FnMut(Option<T>) -> bool,

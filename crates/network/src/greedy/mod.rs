@@ -7,9 +7,24 @@
 mod actions;
 mod states;
 
-use afterstate_game::{Afterstate, GameResult, GameRng, Moves, Rules, Slides, State, game_rng};
+use afterstate_game::{Afterstate, GameRng, Moves, Rules, Slides, State, game_rng};
+
+use serde::{Deserialize, Serialize};
 
 use crate::{FeatureSlots, Features, Isa, Kernel, Network, Values, View};
+
+/// What came out of one game.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct GameResult {
+    /// The number of the game, which with the seed decides its tiles.
+    pub game: u64,
+    /// The sum of its rewards.
+    pub score: u64,
+    /// The exponent of its largest tile: 11 for 2048.
+    pub max_exponent: u8,
+    /// The number of its moves.
+    pub moves: u64,
+}
 
 /// A game in progress.
 #[derive(Clone, Debug)]
