@@ -27,7 +27,7 @@ pub(crate) struct Actor<const N: usize> {
 }
 
 /// Where the numbers of new games come from: `None` when there are no more.
-pub(crate) trait Numbers {
+pub(crate) trait GameNumbers {
     fn next(&mut self) -> Option<u64>;
 }
 
@@ -127,7 +127,7 @@ impl<const N: usize> Actor<N> {
         settings: &Settings,
         learner: &Learner<'_>,
         starts: &Starts<N>,
-        numbers: &mut impl Numbers,
+        numbers: &mut impl GameNumbers,
     ) -> Option<GameResult> {
         let over = self.game.is_over();
         let last = match (over, self.values) {

@@ -12,11 +12,11 @@ use afterstate_network::{GameResult, Isa, Kernel, Level, Network, dispatch};
 
 use crate::{
     Budget, Parallel, Progress, Settings, TargetSpec, TrainerError,
-    actor::{Actor, Numbers},
+    actor::{Actor, GameNumbers},
     learner::Learner,
     private_hot::{HotCopy, Master},
     start::{Starts, StartsState},
-    step_size::{Numbers as WeightNumbers, StepSizes},
+    step_size::{StepSizes, WeightNumbers},
     trainer::ThreadState,
 };
 
@@ -86,7 +86,7 @@ impl<'a> Numbered<'a> {
     }
 }
 
-impl Numbers for Numbered<'_> {
+impl GameNumbers for Numbered<'_> {
     fn next(&mut self) -> Option<u64> {
         let below_limit = |game: u64| (game < self.limit).then_some(game + 1);
         self.next_game.fetch_update(Relaxed, Relaxed, below_limit).ok()

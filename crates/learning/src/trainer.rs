@@ -21,7 +21,7 @@ use crate::{
     ActorState, EpsilonGreedy, StartSpec, StepSizeSpec, TargetSpec,
     session::{CHUNK, News, Session, Shared, session},
     start::StartsState,
-    step_size::Numbers,
+    step_size::WeightNumbers,
 };
 
 /// When training ends.
@@ -212,7 +212,7 @@ impl<'a> Trainer<'a> {
 
     /// The numbers that the step size remembers of every weight: E and A of temporal coherence, α, h and v
     /// of Autostep.
-    pub fn numbers(&self) -> Vec<Numbers<'_>> {
+    pub fn numbers(&self) -> Vec<WeightNumbers<'_>> {
         self.session.numbers()
     }
 

@@ -6,7 +6,7 @@ use afterstate_network::{FeatureSlots, Isa, Kernel, Level, MemoryError, Network,
 use crate::{
     StepSizeSpec,
     learner::Learner,
-    step_size::{Numbers, StepSizes},
+    step_size::{StepSizes, WeightNumbers},
 };
 
 /// A step size and what it remembers of the weights of one network.
@@ -72,7 +72,7 @@ impl Updater {
     }
 
     /// The numbers that the step size remembers of every weight.
-    pub fn numbers(&self) -> Vec<Numbers<'_>> {
+    pub fn numbers(&self) -> Vec<WeightNumbers<'_>> {
         self.step_sizes.numbers()
     }
 }

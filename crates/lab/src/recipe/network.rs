@@ -152,7 +152,7 @@ fn initial(doc: &mut Document, network: &Network, side: usize) -> Vec<f64> {
     let keys = ["network.initial_value", "network.initial_weight"];
     let expected = "a number, or a list with one for each stage";
     let given = doc.one_of(&keys).unwrap_or(keys[0]);
-    let numbers = doc.read(given, Numbers(vec![0.0]), expected, |numbers| !numbers.0.is_empty()).0;
+    let numbers = doc.read(given, OneOrMore(vec![0.0]), expected, |numbers| !numbers.0.is_empty()).0;
     let factor = if given == keys[1] { network.active_features(side) as f64 } else { 1.0 };
     let initial_value: Vec<f64> = numbers.iter().map(|number| number * factor).collect();
     let network = Network { initial_value: initial_value.clone(), ..network.clone() };
@@ -168,12 +168,12 @@ fn check(doc: &mut Document, key: &'static str, spec: Result<NetworkSpec, SpecEr
 }
 
 /// One number or a list of them.
-struct Numbers(Vec<f64>);
+struct OneOrMore(Vec<f64>);
 
-impl FromToml for Numbers {
+impl FromToml for OneOrMore {
     fn from_toml(value: &Value) -> Option<Self> {
         let single = f64::from_toml(value).map(|number| vec![number]);
-        single.or_else(|| Vec::from_toml(value)).map(Numbers)
+        single.or_else(|| Vec::from_toml(value)).map(OneOrMore)
     }
 }
 

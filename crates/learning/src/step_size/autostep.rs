@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use afterstate_network::{Features, Mapped, MemoryError, View, pack, unpack};
 
-use super::Numbers;
+use super::WeightNumbers;
 
 #[cfg(test)]
 mod tests;
@@ -68,13 +68,13 @@ impl Autostep {
     }
 
     /// αᵢ, hᵢ and vᵢ of every weight, to be kept.
-    pub(crate) fn numbers(&self) -> Vec<Numbers<'_>> {
+    pub(crate) fn numbers(&self) -> Vec<WeightNumbers<'_>> {
         let h = move |p: usize, h: f32| self.set_memory(p, h, self.memory(p).1);
         let v = move |p: usize, v: f32| self.set_memory(p, self.memory(p).0, v);
         vec![
-            Numbers::new("alpha", |p| self.alpha(p), |p, alpha| self.set_alpha(p, alpha)),
-            Numbers::new("h", |p| self.memory(p).0, h),
-            Numbers::new("v", |p| self.memory(p).1, v),
+            WeightNumbers::new("alpha", |p| self.alpha(p), |p, alpha| self.set_alpha(p, alpha)),
+            WeightNumbers::new("h", |p| self.memory(p).0, h),
+            WeightNumbers::new("v", |p| self.memory(p).1, v),
         ]
     }
 }

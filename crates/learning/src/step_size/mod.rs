@@ -173,7 +173,7 @@ impl StepSizes {
     }
 
     /// What there is to be kept of every weight.
-    pub(crate) fn numbers(&self) -> Vec<Numbers<'_>> {
+    pub(crate) fn numbers(&self) -> Vec<WeightNumbers<'_>> {
         match self {
             StepSizes::Fixed => Vec::new(),
             StepSizes::TemporalCoherence(coherence) | StepSizes::FixedThenCoherence(coherence) => {
@@ -185,16 +185,16 @@ impl StepSizes {
 }
 
 /// A number that a step size remembers of every weight, by the weight's position.
-pub struct Numbers<'a> {
+pub struct WeightNumbers<'a> {
     /// What the paper calls it.
     pub name: &'static str,
     get: Box<dyn Fn(usize) -> f32 + 'a>,
     set: Box<dyn Fn(usize, f32) + 'a>,
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> WeightNumbers<'a> {
     fn new(name: &'static str, get: impl Fn(usize) -> f32 + 'a, set: impl Fn(usize, f32) + 'a) -> Self {
-        Numbers { name, get: Box::new(get), set: Box::new(set) }
+        WeightNumbers { name, get: Box::new(get), set: Box::new(set) }
     }
 
     /// The number of the weight at a position.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use afterstate_network::{Features, Isa, Lanes, Mapped, MemoryError, Rule, View, pack, unpack};
 
-use super::Numbers;
+use super::WeightNumbers;
 
 /// V ← V + β·(αᵢ/m)·step, E ← E + error, A ← A + |error|.
 #[derive(Clone, Copy)]
@@ -60,10 +60,10 @@ impl TemporalCoherence {
     }
 
     /// E and A of every weight, to be kept.
-    pub(crate) fn numbers(&self) -> Vec<Numbers<'_>> {
+    pub(crate) fn numbers(&self) -> Vec<WeightNumbers<'_>> {
         let e = move |p: usize, e: f32| self.set_sums(p, e, self.sums(p).1);
         let a = move |p: usize, a: f32| self.set_sums(p, self.sums(p).0, a);
-        vec![Numbers::new("E", |p| self.sums(p).0, e), Numbers::new("A", |p| self.sums(p).1, a)]
+        vec![WeightNumbers::new("E", |p| self.sums(p).0, e), WeightNumbers::new("A", |p| self.sums(p).1, a)]
     }
 
     /// Moves weights by their rates times `step`, and learns from `error`.
