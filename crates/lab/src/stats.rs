@@ -12,7 +12,7 @@ use crate::evaluate::TimeSummary;
 const Z: f64 = 1.959_963_984_540_054;
 
 /// What came out of one game.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct GameResult {
     /// The number of the game, which with the seed decides its tiles.
     pub game: u64,

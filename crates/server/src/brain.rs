@@ -207,6 +207,6 @@ fn no_policy(model: &str, play: Play) -> ApiError {
 fn falls_short(search: &PlayerSpec, advice: &Advice) -> bool {
     search.search.is_some_and(|settings| match settings.limit {
         Limit::Plies(plies) => advice.plies + u32::from(settings.shallow.is_some()) < plies,
-        Limit::Time(_) => false,
+        Limit::Time(_) | Limit::Nodes(_) | Limit::Adaptive(_) => false,
     })
 }

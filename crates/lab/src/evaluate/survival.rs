@@ -4,7 +4,11 @@
 //! the 65536 itself. Whole games at this level take long, and their scores scatter widely; the share of saved positions from
 //! which the next step is reached says more in less time.
 
-use std::{array, path::Path};
+use std::{
+    array,
+    io::{self, Write},
+    path::Path,
+};
 
 use afterstate_game::{Board, Game, ParseError, Rules, State};
 use afterstate_network::Network;
@@ -199,6 +203,17 @@ pub fn positions_at<const N: usize>(path: &Path, step: u32) -> Result<Vec<State<
     });
     let states: Vec<_> = states.collect::<Result<_, _>>()?;
     if states.is_empty() { Err(SurvivalError::NoPositions { path: name(), step }) } else { Ok(states) }
+}
+
+/// Writes positions, one on each line.
+///
+/// # Errors
+/// When it fails.
+pub fn write_positions<'a>(
+    out: &mut dyn Write,
+    mut positions: impl Iterator<Item = &'a Position>,
+) -> io::Result<()> {
+    positions.try_for_each(|position| writeln!(out, "{}", serde_json::to_string(position)?))
 }
 
 /// Lets a player go on from positions at the start of a step, until a later step or the end of the game. `watch` sees

@@ -56,7 +56,7 @@ pub(crate) struct Play {
     /// The model that helps: a file, or the directory of a run; without it, on 4×4, the built-in model
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
-    /// How the model looks ahead, as for `afterstate eval` [default: 3ply, and majority for a DCNN]
+    /// How the model looks ahead, as for `afterstate eval` [default: adaptive=20000, and majority for a DCNN]
     #[arg(long)]
     search: Option<String>,
     /// Ask the endgame tables of this directory at the leaves of the search
@@ -91,7 +91,7 @@ impl Play {
             let play = net.play(self.search.as_deref())?;
             return self.play::<4>(Some(Box::new(DcnnPlayer::new(&net.net, play))), out);
         }
-        let search = parse_search(self.search.as_deref().unwrap_or("3ply"))?;
+        let search = parse_search(self.search.as_deref().unwrap_or("adaptive=20000"))?;
         let has_model = self.model.is_some() || self.board == Size::Four;
         let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
         let model = has_model.then(|| Loaded::open(self.model.as_deref())).transpose()?;
