@@ -32,7 +32,7 @@ pub(crate) fn next_nodes([before, last]: [u64; 2]) -> u64 {
 }
 
 /// The 4-tiles that a branch of so many plies may have: 1.65 standard deviations above their mean number, rounded up. With
-/// the usual odds at most one path in a hundred has more. It bounds what tiles add to the sum of the board.
+/// the usual odds about one path in a hundred has more. It bounds what tiles add to the sum of the board.
 pub(crate) fn probable_fours(plies: u32) -> u32 {
     const FOUR: f64 = 0.1;
     const DEVIATIONS: f64 = 1.65;
