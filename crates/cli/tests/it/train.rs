@@ -471,7 +471,10 @@ fn with_chain() -> Place {
 fn a_chain_that_is_killed_again_and_again_comes_to_the_same() {
     let whole = with_chain();
     let dry = whole.good(&["third.toml", "--dry-run"]);
-    assert!(dry.contains("# 4 steps: about") && dry.contains("collect  runs/second/positions.jsonl"), "{dry}");
+    assert!(
+        dry.contains("# 4 steps: about") && dry.contains("collect  runs/second/positions.jsonl"),
+        "{dry}"
+    );
     let dry = whole.json(&["third.toml", "--dry-run", "--json"]);
     assert_eq!(dry["chain"]["steps"].as_array().map(Vec::len), Some(4));
     assert!(dry["chain"]["seconds"].is_number() && dry["chain"]["disk"].is_number(), "{dry}");
@@ -482,7 +485,8 @@ fn a_chain_that_is_killed_again_and_again_comes_to_the_same() {
     let killed = with_chain();
     for kill in 0..6 {
         let mut command = killed.command(&["third.toml", "--resume"]);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+        let mut child =
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs");
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
         let begun = lines.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("step ")));
         std::thread::spawn(move || lines.for_each(drop));

@@ -87,7 +87,7 @@ impl Network {
 
 impl NetworkSpec {
     /// What the network is once it is folded; `None` where [`Network::folded`] gives none.
-    pub(super) fn folded(&self) -> Option<NetworkSpec> {
+    pub(crate) fn folded(&self) -> Option<NetworkSpec> {
         let holders = holders(self).filter(|_| !self.promotion)?;
         folded_spec(self, &holders).ok()
     }

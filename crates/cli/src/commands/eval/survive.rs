@@ -52,7 +52,12 @@ impl Eval {
         )?;
         writeln!(out, "{share} reach {to} (95% interval {low} to {high})")?;
         let Some(times) = move_ms else { return Ok(()) };
-        Ok(writeln!(out, "a move takes {:.2} ms and {} nodes on average", times.mean, thousands(times.nodes as u64))?)
+        Ok(writeln!(
+            out,
+            "a move takes {:.2} ms and {} nodes on average",
+            times.mean,
+            thousands(times.nodes as u64)
+        )?)
     }
 
     fn survival<const N: usize>(
