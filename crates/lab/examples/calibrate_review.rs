@@ -12,7 +12,7 @@ use afterstate_lab::{
     model::Model,
     review::{Accuracy, Fit, LARGEST, Reference, SMALLEST, features, judge},
 };
-use afterstate_search::Player;
+use afterstate_search::{Limit, Player};
 use rand_core::Rng;
 
 /// Positions of a game that are judged, at most.
@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         arguments.iter().find_map(|argument| argument.strip_suffix("ply")).unwrap_or("3").parse()?;
     let model = Model::open(None)?;
     let player = |plies| {
-        let search = model.search(None, plies).expect("a search");
+        let search = model.search(None, Limit::Plies(plies)).expect("a search");
         model.player::<4>(search, 1).expect("the built-in model can search")
     };
     let reference = model.reference().expect("a network on 4×4");

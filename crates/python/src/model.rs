@@ -19,6 +19,7 @@ use afterstate_lab::{
     stats::{EvalReport, Summary},
 };
 use afterstate_network::Values;
+use afterstate_search::Limit;
 use numpy::{IntoPyArray, PyArrayDyn};
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
@@ -59,7 +60,7 @@ pub(crate) fn load(py: Python<'_>, model: PathBuf) -> PyResult<Model> {
 
 /// How a model plays when it is told to play so, greedily if it is not.
 fn search_of(model: &model::Model, search: Option<&str>) -> PyResult<Search> {
-    let search = model.search(search, 1).map_err(model_error)?;
+    let search = model.search(search, Limit::Plies(1)).map_err(model_error)?;
     if search.spec().is_some_and(|spec| !spec.is_greedy() && spec.search.is_some()) {
         model.afterstates("a search").map_err(model_error)?;
     }

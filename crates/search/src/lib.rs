@@ -15,6 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod adaptive;
 mod endgame;
 mod expectimax;
 mod greedy;
@@ -29,7 +30,7 @@ mod tile_downgrading;
 mod tree;
 
 pub use endgame::{Endgames, Scale};
-pub use expectimax::{Expectimax, Limit, MAX_PLIES, Settings, TableSize};
+pub use expectimax::{ADAPTIVE_NODES, Expectimax, Limit, MAX_PLIES, Settings, TableSize};
 pub use greedy::play_greedily;
 pub use leaves::Visitor;
 pub use line::{LineMove, best_line};

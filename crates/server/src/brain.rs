@@ -30,7 +30,7 @@ impl Brain {
             Asked::Player(spec) => (shared.models.get(model)?, 1, Some(spec.to_string())),
             Asked::Policy(play) => (shared.models.get(model)?, 1, Some(play.to_string())),
         };
-        let search = model.search(text.as_deref(), plies)?;
+        let search = model.search(text.as_deref(), Limit::Plies(plies))?;
         Ok(Brain { model, search })
     }
 
@@ -79,6 +79,6 @@ impl Brain {
 fn falls_short(search: &PlayerSpec, advice: &Advice) -> bool {
     search.search.is_some_and(|settings| match settings.limit {
         Limit::Plies(plies) => advice.plies + u32::from(settings.shallow.is_some()) < plies,
-        Limit::Time(_) => false,
+        Limit::Time(_) | Limit::Nodes(_) | Limit::Adaptive(_) => false,
     })
 }

@@ -12,6 +12,7 @@ use afterstate_lab::{
     records::{About, RecordError, Recorder, verify},
     stats::Tally,
 };
+use afterstate_search::Limit;
 use clap::{Args, Subcommand};
 
 use super::{
@@ -98,7 +99,7 @@ impl Recording {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
         let model = Model::open(self.model.as_deref())?.with_endgames(endgames);
-        let search = model.search(Some(&self.search), 1)?;
+        let search = model.search(Some(&self.search), Limit::Plies(1))?;
         let view = model.afterstates("`record`")?.view();
         if model.side() != 4 {
             return Err(Failure::input("records are of games on 4×4", "give a model that plays on 4×4"));

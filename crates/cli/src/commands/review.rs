@@ -6,12 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use afterstate_game::{Move, draw};
+use afterstate_game::draw;
 use afterstate_lab::{
     model::{Model, ModelError},
     review::{self, ACCURACY_MOVES, AnyGame, Format, Grade, Judged, Played, Summary},
 };
-use afterstate_search::Advice;
+use afterstate_search::{Advice, Limit};
 use clap::Args;
 use serde_json::{Map, json};
 
@@ -102,7 +102,7 @@ impl Review {
             let message = format!("the game is on {N}×{N}, but the model plays on {side}×{side}");
             return Err(Failure::input(message, "give a game or a model that fits the other"));
         }
-        let search = model.search(Some(&self.search), 3)?;
+        let search = model.search(Some(&self.search), Limit::Plies(3))?;
         let mut player = model.player::<N>(search, thread_count(self.threads))?;
         let reference = model.reference();
         let (mut summary, mut entries) = (Summary::default(), Vec::new());

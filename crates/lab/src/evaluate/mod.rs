@@ -20,7 +20,7 @@ use crate::stats::GameResult;
 pub(crate) use players::in_parallel;
 
 pub use kept::{Kept, KeptGames, KeptHeader, header_checksum};
-pub use survival::{Position, Steps, Survival, SurvivalError, Survivor, positions_at};
+pub use survival::{Position, Steps, Survival, SurvivalError, Survivor, positions_at, write_positions};
 pub use times::{TimeSummary, Times};
 
 /// The seed of evaluations unless another one is asked for. It differs from that of training, and

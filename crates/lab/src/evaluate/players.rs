@@ -85,7 +85,7 @@ pub(super) fn play<const N: usize>(
         }
         let advice = player.advise(game.state());
         let Some(best) = advice.best() else { break };
-        times.add(advice.time);
+        times.add_move(&advice);
         game.play(best);
     }
     true
@@ -123,7 +123,7 @@ pub(super) fn play_in_step<const N: usize, P: Player<N>>(
                 }
                 let states: Vec<_> = playing.iter().map(|(_, game)| game.state()).collect();
                 for ((_, game), advice) in playing.iter_mut().zip(player.advise_all(&states)) {
-                    times.add(advice.time);
+                    times.add_move(&advice);
                     advice.best().map(|best| game.play(best));
                 }
                 for (number, game) in playing.extract_if(.., |(_, game)| game.state().is_terminal()) {

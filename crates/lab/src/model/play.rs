@@ -53,16 +53,16 @@ impl Search {
 }
 
 impl Model {
-    /// How it plays when it is told to play so; without a text an n-tuple network looks so many moves ahead, and a policy
+    /// How it plays when it is told to play so; without a text an n-tuple network searches to the limit given, and a policy
     /// plays by the majority vote. What is not said about downgrading is as the model asks for.
     ///
     /// # Errors
     /// When the text is no search, or the model cannot play so.
-    pub fn search(&self, text: Option<&str>, plies: u32) -> Result<Search, ModelError> {
+    pub fn search(&self, text: Option<&str>, default: Limit) -> Result<Search, ModelError> {
         match (&self.kind, text) {
             (Kind::Network(_), Some(text)) if text.parse::<Play>().is_ok() => Err(self.cannot_play(text)),
             (Kind::Network(_), text) => {
-                let spec = text.map_or(Ok(PlayerSpec::new(Limit::Plies(plies))), str::parse)?;
+                let spec = text.map_or(Ok(PlayerSpec::new(default)), str::parse)?;
                 Ok(Search::Player(spec.or_downgraded(self.downgrade)))
             }
             (Kind::Dcnn(..), None) if self.is_policy() => Ok(Search::Policy(Play::default())),

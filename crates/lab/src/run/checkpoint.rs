@@ -108,6 +108,15 @@ fn load_one(path: &Path, run: &Run, trainer: &mut Trainer<'_>) -> Result<State, 
     Ok(state)
 }
 
+/// How far the newest checkpoint has come; `None` where the model beside it is not of the same instant.
+pub(super) fn progress(directory: &Directory) -> Option<Progress> {
+    let checkpoint = TensorFile::open(&directory.checkpoint()).ok()?;
+    let state: State = serde_json::from_str(checkpoint.metadata().get(STATE)?).ok()?;
+    let model = TensorFile::open(&directory.model()).ok()?;
+    let progress = state.trainer.progress;
+    (model.metadata().get("actions")? == &progress.actions.to_string()).then_some(progress)
+}
+
 /// The recipe that a checkpoint is of; what it does not say of evaluations, checkpoints and log is as usual.
 pub(super) fn origin_of(path: &Path, overrides: &[String]) -> Result<Recipe, RunError> {
     recipe_of(&TensorFile::open(path)?, overrides)

@@ -8,6 +8,7 @@ use afterstate_network::{MemoryError, NetworkError, SpecError, file::FileError};
 use crate::{
     curve::CurveError,
     log::{LogError, Repaired},
+    model::ModelError,
     recipe::RecipeError,
 };
 
@@ -85,6 +86,20 @@ pub enum RunError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A run that another one needs, and that no recipe makes.
+    #[error("{needed} is needed first, and there is no recipe `{name}` to make it by")]
+    Needs {
+        /// The directory of the run.
+        needed: PathBuf,
+        /// The recipe that would make it.
+        name: String,
+    },
+    /// A run that needs itself.
+    #[error("{} needs itself first", .0.display())]
+    Circle(PathBuf),
+    /// The model to begin or play with cannot be used.
+    #[error(transparent)]
+    Model(Box<ModelError>),
     /// The directory cannot be made or used.
     #[error("cannot use the directory {}: {source}", path.display())]
     Directory {
@@ -117,4 +132,13 @@ pub enum RunError {
     /// The curve cannot be drawn.
     #[error(transparent)]
     Curve(#[from] CurveError),
+}
+
+impl From<ModelError> for RunError {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::File(error) => RunError::File(error),
+            error => RunError::Model(error.into()),
+        }
+    }
 }

@@ -8,6 +8,7 @@
 //! | `curve.svg` | the learning curve |
 //! | `model.safetensors` | the network as of the last checkpoint |
 //! | `best.safetensors` | the network that was best by evaluations with the search of `checkpoint.best`, where it names one |
+//! | `chain.json` | while what the run needs first is made: how far that is |
 //! | `checkpoint/state.safetensors` | all that is needed to go on: V, E, A, games, random streams, counters, and the recipe that they are of |
 //! | `checkpoint/previous.safetensors` | the checkpoint before it, should it turn out damaged |
 //! | `checkpoint/finished.json` | how far it came, in place of a checkpoint, when it is finished and `checkpoint.keep` is false |
@@ -24,6 +25,7 @@ mod plan;
 mod positions;
 mod recorder;
 mod session;
+mod speed;
 
 use std::{
     fs::{self, File},
@@ -32,15 +34,18 @@ use std::{
 };
 
 use afterstate_learning::Progress;
-use afterstate_network::{Network, file::safetensors::TensorFile};
+use afterstate_network::Network;
 
 use crate::{
+    chain::StepStatus,
     log::{EvalLine, LogLine, is_at},
+    model::open_file,
     recipe::Recipe,
     stats::{Tally, TileRates},
 };
 pub use error::RunError;
 pub use plan::Plan;
+pub use speed::{LONGEST, Spans, moves_per_second};
 
 /// Where the files of a run are.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,17 +57,17 @@ impl Directory {
         Directory(path.into())
     }
 
-    /// The directory where a recipe runs unless another one is given: `runs/NAME`.
+    /// The directory where a recipe runs unless another one is given: that of its name in a directory of runs.
     ///
     /// # Errors
     /// When the name leads elsewhere.
-    pub fn default_for(recipe: &Recipe) -> Result<Self, RunError> {
+    pub fn default_for(recipe: &Recipe, runs: &Path) -> Result<Self, RunError> {
         let name = Path::new(&recipe.name);
         let inside = name.components().all(|part| matches!(part, Component::Normal(_)));
         if recipe.name.is_empty() || !inside {
             return Err(RunError::Name(recipe.name.clone()));
         }
-        Ok(Directory(Path::new("runs").join(name)))
+        Ok(Directory(runs.join(name)))
     }
 
     /// Its path.
@@ -100,6 +105,11 @@ impl Directory {
         self.0.join("best.safetensors")
     }
 
+    /// `chain.json`.
+    pub fn chain(&self) -> PathBuf {
+        self.0.join("chain.json")
+    }
+
     /// `checkpoint/finished.json`.
     pub fn finished(&self) -> PathBuf {
         self.0.join("checkpoint").join("finished.json")
@@ -111,8 +121,22 @@ impl Directory {
     }
 
     /// Whether anything in it is left of a run, even of one that has lost its recipe.
-    fn is_taken(&self) -> bool {
+    pub(crate) fn is_taken(&self) -> bool {
         self.holds_run() || self.has_checkpoint() || self.finished().exists()
+    }
+
+    /// Whether a run in it has used up its budget and left its model.
+    pub fn is_finished(&self) -> bool {
+        if self.finished().exists() {
+            return self.model().is_file();
+        }
+        let Ok(Some(recipe)) = Run::stored_recipe(self, &[]) else { return false };
+        self.progress().is_some_and(|progress| recipe.budget.share(progress) >= 1.0)
+    }
+
+    /// How far the newest checkpoint has come; `None` where there is none, or the model is not of the same instant.
+    pub fn progress(&self) -> Option<Progress> {
+        checkpoint::progress(self)
     }
 
     /// Whether a lock still keeps other processes out: the directory may have been removed, and made again by another one.
@@ -149,6 +173,10 @@ pub trait Observer {
     fn training(&mut self, status: &Status) {}
     /// A line was added to the log.
     fn logged(&mut self, line: &LogLine) {}
+    /// A step of a chain is about to begin.
+    fn begins(&mut self, step: &StepStatus) {}
+    /// Positions are being collected: the games that have ended, of how many.
+    fn collecting(&mut self, ended: &Tally, games: u64) {}
     /// An evaluation goes on: the games that have ended, of how many.
     fn evaluating(&mut self, ended: &Tally, games: u64) {}
     /// An evaluation was added to `eval.jsonl`.
@@ -254,9 +282,7 @@ impl Run {
         let resumed = finished.is_some() || directory.has_checkpoint();
         let positions = if resumed { Vec::new() } else { positions::positions(&recipe)? };
         if !resumed && !recipe.network.from.is_empty() {
-            let from = Path::new(&recipe.network.from);
-            let file = if from.is_dir() { Directory::new(from).model() } else { from.to_owned() };
-            network.fill_first_stages(&TensorFile::open(&file)?)?;
+            network.fill_first_stages(&open_file(Path::new(&recipe.network.from))?)?;
             for (stage, factor) in recipe.network.halved_stages() {
                 network.begin_halved(stage, factor)?;
             }

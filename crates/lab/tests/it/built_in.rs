@@ -6,6 +6,7 @@ use afterstate_lab::{
     evaluate::{Games, SEED, header_checksum},
     model::{BUILT_IN, Model, open_file},
 };
+use afterstate_search::Limit;
 
 /// As in docs/built-in-model.md.
 const CHECKSUM: &str = "ea1785c193dbf9f6";
@@ -39,7 +40,7 @@ fn the_one_with_the_last_steps_is_the_documented_one() {
 fn it_plays_as_documented() {
     let model = Model::open(None).expect("the built-in model");
     let games = Games { rules: model.rules, seed: SEED + 1, count: GAMES };
-    let search = model.search(None, 1).expect("a search");
+    let search = model.search(None, Limit::Plies(1)).expect("a search");
     let outcome =
         model.play(search, games, &HashSet::new(), 2, None, |_| true).expect("a search that it can do");
     let results = outcome.expect("games").results;

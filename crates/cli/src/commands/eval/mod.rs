@@ -13,13 +13,13 @@ use std::{
 
 use afterstate_dcnn::Device;
 use afterstate_lab::{
-    evaluate::{self, Games, KeptGames, KeptHeader, Outcome, Position, Steps},
+    evaluate::{self, Games, KeptGames, KeptHeader, Outcome, Steps},
     log::LogError,
     model::{Kind, Model, Search},
     stats::{EvalReport, GameResult, Summary, Tally},
 };
 use afterstate_network::file::atomic::Target;
-use afterstate_search::PlayerSpec;
+use afterstate_search::{Limit, PlayerSpec};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -31,11 +31,13 @@ use crate::{error::Failure, format::thousands};
 /// The network plays numbered games. The result depends on the model, the search, the seed and the number of games
 /// alone, not on the number of threads (searches by time apart). Behind ± is half the 95% confidence interval.
 ///
-/// A search is a number of moves to look ahead (1ply is greedy play), or a time for each move (10ms, 1s), or random.
+/// A search is a number of moves to look ahead (1ply is greedy play), a time for each move (10ms, 1s), a number of
+/// evaluated boards for each move (20000nodes; adaptive or adaptive=NODES spends more of them where less room is left), or
+/// random.
 /// Options follow with a +: downgrade (tile-downgrading from 32768 on), downgrade=TILE, downgrade=TILE..SUM (until the large
 /// tiles come to a sum) or downgrade=off (unless given, as the model asks for); shallow=CELLS (one ply less
-/// where so many cells are empty); prune=PROBABILITY (branches less probable are not searched); deeper (the table
-/// may answer with deeper searches); table=off or table=BITS.
+/// where so many cells are empty); prune=PROBABILITY (branches less probable are not searched); fours=NUMBER (branches behind
+/// more 4-tiles are not searched); deeper (the table may answer with deeper searches); table=off or table=BITS.
 ///
 /// A DCNN plays by the majority vote of the eight symmetric boards, by the sum of their probabilities, or plainly by the
 /// board as it is.
@@ -50,7 +52,7 @@ use crate::{error::Failure, format::thousands};
 pub(crate) struct Eval {
     /// The model file, or the directory of a run; without it, the built-in model
     model: Option<PathBuf>,
-    /// How to look ahead: 1ply, 3ply, 10ms, random, with options; for a DCNN majority, plain or sum; for --compare it
+    /// How to look ahead: 1ply, 3ply, 10ms, 20000nodes, adaptive, random, with options; for a DCNN majority, plain or sum; for --compare it
     /// can be given twice [default: 1ply, and majority for a DCNN]
     #[arg(long)]
     search: Vec<String>,
@@ -115,7 +117,9 @@ impl Eval {
         let target = self.collect.as_deref().map(Target::open).transpose().map_err(file_failure)?;
         let (outcome, seconds) = self.play(&model, search, kept, target.as_ref().map(|_| steps))?;
         if let Some(target) = target {
-            target.write(|file| write_positions(file, &outcome.positions)).map_err(file_failure)?;
+            target
+                .write(|file| evaluate::write_positions(file, outcome.positions.iter()))
+                .map_err(file_failure)?;
         }
         let summary = Summary::of(model.side(), &outcome.results).ok_or_else(not_played)?;
         let report = EvalReport::new(&model.name, &model.search_name(search), self.seed, &summary, seconds);
@@ -145,7 +149,7 @@ impl Eval {
                 *text += "+downgrade";
             }
         }
-        let search = model.search(search.as_deref(), 1)?;
+        let search = model.search(search.as_deref(), Limit::Plies(1))?;
         let tables = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
         Ok((model.on(self.device).map_err(no_device)?.with_endgames(tables), search))
     }
@@ -265,10 +269,6 @@ fn keep_failure(error: LogError) -> Failure {
         ),
         _ => Failure::input(error, "give another file with `--out`"),
     }
-}
-
-fn write_positions(file: &mut dyn Write, positions: &[Position]) -> std::io::Result<()> {
-    positions.iter().try_for_each(|position| Ok(writeln!(file, "{}", serde_json::to_string(position)?)?))
 }
 
 fn write_json(value: &impl serde::Serialize, out: &mut dyn Write) -> Result<(), Failure> {
