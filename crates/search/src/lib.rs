@@ -28,7 +28,7 @@ mod table;
 mod tile_downgrading;
 mod tree;
 
-pub use endgame::{Endgames, Scale};
+pub use endgame::{Endgames, NetworkGoals, Probing, Scale};
 pub use expectimax::{Expectimax, Limit, MAX_PLIES, Settings, TableSize};
 pub use greedy::play_greedily;
 pub use leaves::Visitor;

@@ -28,15 +28,16 @@ mod session;
 use std::{
     fs::{self, File},
     path::{Component, Path, PathBuf},
-    sync::atomic::AtomicBool,
+    sync::{Arc, atomic::AtomicBool},
 };
 
-use afterstate_learning::Progress;
+use afterstate_endgame::Tables;
+use afterstate_learning::{EndgameTeacher, Progress};
 use afterstate_network::{Network, file::safetensors::TensorFile};
 
 use crate::{
     log::{EvalLine, LogLine, is_at},
-    recipe::Recipe,
+    recipe::{Learning, Recipe},
     stats::{Tally, TileRates},
 };
 pub use error::RunError;
@@ -197,6 +198,8 @@ pub struct Run {
     network: Network,
     /// The positions that training begins with; a checkpoint has its own.
     positions: Vec<String>,
+    /// The endgames in which episodes end.
+    teacher: Option<EndgameTeacher>,
     resumed: bool,
     /// How far it came, when it is finished and nothing is left to go on with.
     finished: Option<Progress>,
@@ -253,6 +256,7 @@ impl Run {
         let finished = finished::read(&directory)?;
         let resumed = finished.is_some() || directory.has_checkpoint();
         let positions = if resumed { Vec::new() } else { positions::positions(&recipe)? };
+        let teacher = teacher(&recipe.learning)?;
         if !resumed && !recipe.network.from.is_empty() {
             let from = Path::new(&recipe.network.from);
             let file = if from.is_dir() { Directory::new(from).model() } else { from.to_owned() };
@@ -261,7 +265,7 @@ impl Run {
                 network.begin_halved(stage, factor)?;
             }
         }
-        Ok(Run { directory, recipe, network, positions, resumed, finished, lock })
+        Ok(Run { directory, recipe, network, positions, teacher, resumed, finished, lock })
     }
 
     /// Its directory.
@@ -305,4 +309,16 @@ fn check_unchanged(stored: &Recipe, recipe: &Recipe, checkpoint: Option<&Path>) 
         (Some((key, _)), Some(path)) => Err(RunError::OtherRecipe { path: path.to_owned(), key }),
         (None, _) => Ok(()),
     }
+}
+
+/// The tables of the recipe, none where it names no directory.
+fn teacher(learning: &Learning) -> Result<Option<EndgameTeacher>, RunError> {
+    if learning.endgame.is_empty() {
+        return Ok(None);
+    }
+    let tables = Tables::open(Path::new(&learning.endgame))?;
+    if tables.all().is_empty() {
+        return Err(RunError::NoTables(learning.endgame.clone().into()));
+    }
+    Ok(Some(EndgameTeacher::new(Arc::new(tables), learning.endgame_value as f32)))
 }

@@ -76,7 +76,8 @@ fn needs(app: &App, recipe: &Recipe) -> Vec<String> {
         Some(name) => app.runs.join(name),
         None => text.into(),
     };
-    let wanted = [recipe.network.from.as_str(), positions].into_iter().filter(|text| !text.is_empty());
+    let wanted = [recipe.network.from.as_str(), positions, recipe.learning.endgame.as_str()];
+    let wanted = wanted.into_iter().filter(|text| !text.is_empty());
     wanted.filter(|text| !place(text).exists()).map(str::to_owned).collect()
 }
 
