@@ -13,6 +13,7 @@ mod session;
 pub mod start;
 pub mod step_size;
 pub mod target;
+mod teacher;
 mod trainer;
 mod updater;
 
@@ -21,5 +22,6 @@ pub use epsilon_greedy::EpsilonGreedy;
 pub use start::StartSpec;
 pub use step_size::StepSizeSpec;
 pub use target::TargetSpec;
+pub use teacher::EndgameTeacher;
 pub use trainer::{Budget, Parallel, Progress, Settings, Trainer, TrainerError, TrainerState, rate_factor};
 pub use updater::Updater;

@@ -18,7 +18,7 @@ use afterstate_search::Downgrade;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActorState, EpsilonGreedy, StartSpec, StepSizeSpec, TargetSpec,
+    ActorState, EndgameTeacher, EpsilonGreedy, StartSpec, StepSizeSpec, TargetSpec,
     session::{CHUNK, News, Session, Shared, session},
     start::StartsState,
     step_size::WeightNumbers,
@@ -85,6 +85,8 @@ pub struct Settings {
     pub start: StartSpec,
     /// The initial states of stages, as text, that a carousel begins with if it says so.
     pub positions: Vec<String>,
+    /// Solved endgames in which episodes end, for networks of afterstates on 4×4.
+    pub teacher: Option<EndgameTeacher>,
     /// From a share of the budget on, the rate is multiplied by a factor: (share, factor), ascending.
     pub schedule: Vec<(f64, f64)>,
     /// The number of threads, at least 1.

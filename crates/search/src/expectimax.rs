@@ -347,6 +347,10 @@ impl<const N: usize> Player<N> for Expectimax<'_, N> {
                 }
             }
         };
+        let values = self
+            .endgames
+            .and_then(|endgames| endgames.root_values(self.leaves.view, self.rules, state, &slides))
+            .unwrap_or(values);
         Advice {
             values: for_legal(slides.legal, |a: Move| values[a as usize]),
             policy: None,

@@ -29,7 +29,7 @@ mod table;
 mod tile_downgrading;
 mod tree;
 
-pub use endgame::{Endgames, Scale};
+pub use endgame::{Endgames, NetworkGoals, Probing, Scale};
 pub use expectimax::{ADAPTIVE_NODES, Expectimax, Limit, MAX_PLIES, Settings, TableSize};
 pub use greedy::play_greedily;
 pub use leaves::Visitor;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use afterstate_endgame::Match;
 use afterstate_game::State;
 use afterstate_lab::model::{Model, ModelError, Search};
 use afterstate_search::{Advice, Limit, Player, PlayerSpec};
@@ -39,6 +40,11 @@ impl Brain {
         let shared = app.clone();
         let load = move || Brain::new(&shared, model.as_deref(), asked);
         spawn_blocking(load).await.map_err(ApiError::internal)?
+    }
+
+    /// What its tables of endgames know of a state. A table that is damaged after it was opened is one table less.
+    pub(crate) fn endgames<const N: usize>(&self, state: State<N>) -> Vec<Match<'_>> {
+        self.model.endgames(state).unwrap_or_default()
     }
 
     /// The player, if there is one for such boards. It gives up when the flag is set.

@@ -10,6 +10,7 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
+use afterstate_endgame::{Endgame, Precision, Solver, Table};
 use afterstate_game::Rules;
 use afterstate_lab::{
     evaluate::{KeptGames, KeptHeader},
@@ -119,6 +120,7 @@ fn seeds_are_accepted() {
     each("safetensors", &|path| Network::load(path).is_ok());
     each("packed", &|path| Network::load(path).is_ok());
     each("solution", &|path| afterstate_solver::Solution::<2>::open(path).is_ok());
+    each("endgame_table", &|path| Table::open(path).is_ok());
     each("weights_w", &|path| afterstate_network::file::tdl2048::WeightFile::open(path).is_ok());
     each("jaskowski_player", &|path| afterstate_network::file::jaskowski::import(path).is_ok());
     each("parquet", &|path| afterstate_lab::records::Shard::read(path).is_ok());
@@ -170,6 +172,14 @@ fn the_corpus_can_be_made_anew() {
     let solve = |objective| Space::<2>::enumerate(&Rules::default(), 1, |_| ()).solve(objective, 1, |_| ());
     solve(Objective::Score).save(&place("solution", "score")).expect("a file");
     solve(Objective::Goal(4)).save(&place("solution", "goal")).expect("a file");
+
+    let shapes = ["FFFF/FFFF/FFF./....", "FFFF/FFFF/FF.F/...."];
+    let endgame = Endgame::parse(&shapes, 16).expect("an endgame");
+    let placed = endgame.clone().with_place("..../..../...F/....".parse().expect("cells")).expect("a place");
+    for (name, endgame, precision) in [("made", endgame, Precision::U8), ("placed", placed, Precision::F32)] {
+        let solver = Solver::new(&endgame).expect("a solver");
+        solver.solve_to(&place("endgame_table", name), precision, &mut |_| true).expect("a file");
+    }
 
     // Two tables of one cell each, with one image, as Jaśkowski's program writes them.
     let mut player: Vec<u8> = [2i32, 16, 0, 2].iter().flat_map(|number| number.to_le_bytes()).collect();

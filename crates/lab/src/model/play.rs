@@ -9,7 +9,7 @@ use std::{
 
 use afterstate_dcnn::{Dcnn, DcnnPlayer, Play, Work};
 use afterstate_game::State;
-use afterstate_search::{Advice, Limit, LineMove, Player, PlayerSpec, best_line};
+use afterstate_search::{Advice, Endgames, Limit, LineMove, Player, PlayerSpec, Probing, best_line};
 
 use super::{Kind, Model, ModelError};
 use crate::{
@@ -82,7 +82,11 @@ impl Model {
 
     /// How it searches, as text, with the tables that it asks.
     pub fn search_name(&self, search: Search) -> String {
-        format!("{search}{}", if self.endgames.is_some() { "+endgames" } else { "" })
+        match self.endgames.as_ref().map(Endgames::probing) {
+            None => search.to_string(),
+            Some(Probing::Leaves) => format!("{search}+endgames"),
+            Some(Probing::Root) => format!("{search}+endgames=root"),
+        }
     }
 
     /// The player by a search, with so many threads.

@@ -114,6 +114,9 @@ impl Recipe {
         let game = Game::read(&mut doc);
         let network = Network::read(&mut doc, game.side);
         let learning = Learning::read(&mut doc, network.values, network.active_features(game.side));
+        if !learning.endgame.is_empty() && game.side != 4 {
+            doc.impossible("learning.endgame", "endgames are those of the board of sixteen cells");
+        }
         let evaluation = Evaluation::read(&mut doc);
         let start = Start::read(&mut doc, &network, game.side);
         let recipe = Recipe {

@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf};
 
+use afterstate_endgame::TableError;
 use afterstate_learning::TrainerError;
 use afterstate_network::{MemoryError, NetworkError, SpecError, file::FileError};
 
@@ -78,6 +79,12 @@ pub enum RunError {
         /// What is wrong with them.
         problem: String,
     },
+    /// An endgame table cannot be used.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A directory of endgame tables without any.
+    #[error("{} holds no endgame table: `afterstate endgame build` makes some", .0.display())]
+    NoTables(PathBuf),
     /// The checkpoint is not one of this run.
     #[error("{}: the checkpoint cannot be used: {problem}", path.display())]
     Checkpoint {

@@ -30,17 +30,18 @@ mod speed;
 use std::{
     fs::{self, File},
     path::{Component, Path, PathBuf},
-    sync::atomic::AtomicBool,
+    sync::{Arc, atomic::AtomicBool},
 };
 
-use afterstate_learning::Progress;
+use afterstate_endgame::Tables;
+use afterstate_learning::{EndgameTeacher, Progress};
 use afterstate_network::Network;
 
 use crate::{
     chain::StepStatus,
     log::{EvalLine, LogLine, is_at},
     model::open_file,
-    recipe::Recipe,
+    recipe::{Learning, Recipe},
     stats::{Tally, TileRates},
 };
 pub use error::RunError;
@@ -225,6 +226,8 @@ pub struct Run {
     network: Network,
     /// The positions that training begins with; a checkpoint has its own.
     positions: Vec<String>,
+    /// The endgames in which episodes end.
+    teacher: Option<EndgameTeacher>,
     resumed: bool,
     /// How far it came, when it is finished and nothing is left to go on with.
     finished: Option<Progress>,
@@ -281,13 +284,14 @@ impl Run {
         let finished = finished::read(&directory)?;
         let resumed = finished.is_some() || directory.has_checkpoint();
         let positions = if resumed { Vec::new() } else { positions::positions(&recipe)? };
+        let teacher = teacher(&recipe.learning)?;
         if !resumed && !recipe.network.from.is_empty() {
             network.fill_first_stages(&open_file(Path::new(&recipe.network.from))?)?;
             for (stage, factor) in recipe.network.halved_stages() {
                 network.begin_halved(stage, factor)?;
             }
         }
-        Ok(Run { directory, recipe, network, positions, resumed, finished, lock })
+        Ok(Run { directory, recipe, network, positions, teacher, resumed, finished, lock })
     }
 
     /// Its directory.
@@ -331,4 +335,16 @@ fn check_unchanged(stored: &Recipe, recipe: &Recipe, checkpoint: Option<&Path>) 
         (Some((key, _)), Some(path)) => Err(RunError::OtherRecipe { path: path.to_owned(), key }),
         (None, _) => Ok(()),
     }
+}
+
+/// The tables of the recipe, none where it names no directory.
+fn teacher(learning: &Learning) -> Result<Option<EndgameTeacher>, RunError> {
+    if learning.endgame.is_empty() {
+        return Ok(None);
+    }
+    let tables = Tables::open(Path::new(&learning.endgame))?;
+    if tables.all().is_empty() {
+        return Err(RunError::NoTables(learning.endgame.clone().into()));
+    }
+    Ok(Some(EndgameTeacher::new(Arc::new(tables), learning.endgame_value as f32)))
 }

@@ -39,7 +39,8 @@ pub(super) fn train(run: &Run, stop: &AtomicBool, observer: &mut dyn Observer) -
         let evaluations = last_evaluations(&Log::read(&run.directory.evaluations())?);
         return Ok(Outcome { finished: true, progress, evaluations });
     }
-    let settings = Settings { positions: run.positions.clone(), ..run.recipe.settings() };
+    let (positions, teacher) = (run.positions.clone(), run.teacher.clone());
+    let settings = Settings { positions, teacher, ..run.recipe.settings() };
     let mut trainer = Trainer::new(&run.network, settings)?;
     let (mut logged, mut tally) = (Progress::default(), Tally::default());
     if run.resumed {

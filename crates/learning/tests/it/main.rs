@@ -8,4 +8,5 @@ mod oracle;
 mod q_learning;
 mod restore;
 mod starts;
+mod teacher;
 mod updater;

@@ -1,7 +1,7 @@
 //! `/api/v1/advise`: what each move is worth. `/move`: the same for programs that ask for the move alone.
 
 use afterstate_game::{AnyBoard, Board, Move, State as GameState};
-use afterstate_lab::review::{self, Chance};
+use afterstate_lab::review::{self, Chance, Regret};
 use afterstate_search::{Advice, ByMove};
 use axum::{Json, extract::State, http::HeaderMap};
 use serde::Deserialize;
@@ -149,8 +149,7 @@ fn advise_on<const N: usize>(
 
 /// The exact chances of the endgame that the board is in, if a table knows it.
 fn endgame<const N: usize>(brain: &Brain, state: GameState<N>, advice: &Advice) -> Option<Value> {
-    // A table that has been damaged since it was opened is one less.
-    let known = brain.model.endgames(state).ok()?.into_iter().next()?;
+    let known = brain.endgames(state).into_iter().next()?;
     let chances = ByMove(known.chances);
     let chosen = advice.best().and_then(|a| known.chances[a as usize]);
     Some(
@@ -184,6 +183,7 @@ fn judged<const N: usize>(brain: &Brain, state: GameState<N>, a: Move, advice: &
         return Ok(Value::Null);
     }
     let judged = review::judge(state, a, advice, brain.model.reference());
+    let judged = judged.with_regret(Regret::of(&brain.endgames(state), a));
     Ok(
         json!({ "loss": judged.loss, "kept": judged.kept.filter(|_| judged.is_choice), "grade": judged.grade }),
     )

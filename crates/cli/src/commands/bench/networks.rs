@@ -151,6 +151,7 @@ fn trainer(
         step_size,
         start: StartSpec::Fresh,
         positions: vec![],
+        teacher: None,
         schedule: vec![],
         threads,
         parallel,

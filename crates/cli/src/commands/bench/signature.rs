@@ -50,6 +50,7 @@ fn training(hash: &mut Hash, target: TargetSpec, step_size: StepSizeSpec) -> Res
         step_size,
         start: StartSpec::Fresh,
         positions: vec![],
+        teacher: None,
         schedule: vec![(0.5, 0.5)],
         threads: 1,
         parallel: Parallel::LockFree,

@@ -19,7 +19,7 @@ use afterstate_lab::{
     stats::{EvalReport, GameResult, Summary, Tally},
 };
 use afterstate_network::file::atomic::Target;
-use afterstate_search::{Limit, PlayerSpec};
+use afterstate_search::{Limit, PlayerSpec, Probing};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -71,6 +71,9 @@ pub(crate) struct Eval {
     /// Ask the endgame tables of this directory at the leaves of the search
     #[arg(long, value_name = "DIR")]
     endgame: Option<PathBuf>,
+    /// Ask them at the root of the search alone, for comparison
+    #[arg(long, requires = "endgame")]
+    endgame_root: bool,
     /// Where a DCNN plays: cpu, or gpu in a program built with GPUs
     #[arg(long, default_value_t)]
     device: Device,
@@ -151,7 +154,9 @@ impl Eval {
         }
         let search = model.search(search.as_deref(), Limit::Plies(1))?;
         let tables = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
-        Ok((model.on(self.device).map_err(no_device)?.with_endgames(tables), search))
+        let model = model.on(self.device).map_err(no_device)?.with_endgames(tables);
+        let probing = if self.endgame_root { Probing::Root } else { Probing::Leaves };
+        Ok((model.with_probing(probing), search))
     }
 
     /// The file that keeps the games.

@@ -359,6 +359,9 @@ pub(super) fn failure(error: RunError) -> Failure {
         RunError::Checkpoint { .. } | RunError::Trainer(_) => {
             Failure::input(error, "`--out DIR` begins another run")
         }
+        RunError::Table(_) | RunError::NoTables(_) => {
+            Failure::input(error, "learning.endgame names a directory that `afterstate endgame build` made")
+        }
         RunError::Directory { .. } => Failure::input(error, "give another directory with `--out`"),
         RunError::Log(LogError::Busy(_)) => {
             Failure::input(error, "wait for it, or give another directory with `--out`")
