@@ -187,7 +187,7 @@ impl Spans {
 }
 
 /// The moves of a game, about: from the paper's score of the first row that needs the training.
-fn moves(plan: &Plan, training: usize) -> f64 {
+pub(super) fn moves(plan: &Plan, training: usize) -> f64 {
     let row = plan
         .sources
         .iter()
