@@ -4,6 +4,7 @@ pub mod chain;
 pub mod compact;
 pub mod curve;
 pub mod dcnn;
+pub mod deal;
 pub mod evaluate;
 pub mod log;
 pub mod model;

@@ -9,6 +9,7 @@ mod actor;
 mod epsilon_greedy;
 mod learner;
 mod private_hot;
+pub mod replicas;
 mod session;
 pub mod start;
 pub mod step_size;

@@ -175,6 +175,17 @@ impl<'a> Trainer<'a> {
         Ok(trainer)
     }
 
+    /// Begins anew with games of other numbers, from this one on: a replica plays none of another one's games.
+    pub fn number_from(&mut self, first_game: u64) {
+        self.next_game = AtomicU64::new(first_game);
+        self.session.start(&self.settings, &self.next_game);
+    }
+
+    /// The network, and E and A of its weights where there are any.
+    pub(crate) fn learned(&self) -> (&'a Network, Option<&[AtomicU64]>) {
+        (self.network, self.session.sums())
+    }
+
     /// Goes on where [`Self::state`] was taken. The weights and the learning state are the caller's
     /// to restore.
     ///

@@ -1,7 +1,6 @@
 //! Models: values, advice, games.
 
 use std::{
-    collections::HashSet,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -13,6 +12,7 @@ use std::{
 use afterstate_dcnn::{ValuePlayer, Work};
 use afterstate_game::{Afterstate, Board};
 use afterstate_lab::{
+    deal::Deck,
     evaluate::{Games, Outcome, SEED},
     model::{self, BUILT_IN, Kind, Search},
     run::Directory,
@@ -120,10 +120,9 @@ impl Model {
             return Err(no_games());
         }
         let threads = thread_count(threads)?;
-        let games = Games { rules: model.rules, seed: seed.0, count: games.0 };
-        let outcome = interruptible(py, |stop| {
-            model.play(search, games, &HashSet::new(), threads, None, |_| !stop.load(Relaxed))
-        })?;
+        let games = Games { rules: model.rules, seed: seed.0, dealer: &Deck::new(games.0) };
+        let outcome =
+            interruptible(py, |stop| model.play(search, games, threads, None, |_| !stop.load(Relaxed)))?;
         let outcome = outcome.map_err(model_error)?;
         let outcome = outcome.ok_or_else(|| PyRuntimeError::new_err("the games were not played"))?;
         Ok((model, search, outcome))

@@ -13,7 +13,8 @@ use std::{
 use afterstate_endgame::{Endgame, Precision, Solver, Table};
 use afterstate_game::Rules;
 use afterstate_lab::{
-    evaluate::{KeptGames, KeptHeader},
+    deal::Part,
+    evaluate::{KeptGames, KeptHeader, Outcome},
     recipe::Recipe,
     records::{About, Recorder, shards},
     run::{Directory, Run},
@@ -201,15 +202,17 @@ fn the_corpus_can_be_made_anew() {
     let [model, checksum, search, version] = ["none", "0", "random", "0"].map(str::to_owned);
     let about = About { model, checksum, search, seed: 3, four: 0.1, start_tiles: 2, version };
     let records = folder.path().join("records");
-    let recorder = Recorder { directory: &records, about, games: 2, threads: 1 };
+    let recorder = Recorder { directory: &records, about, games: 2, part: Part::WHOLE, threads: 1 };
     recorder.record(|| Random, |_, _| true).expect("records");
     fs::copy(&shards(&records).expect("shards")[0], place("parquet", "two-games")).expect("a file");
 
     let path = place("json_lines", "games");
     fs::remove_file(&path).ok();
-    let header = KeptHeader { model: "m".into(), checksum: "c".into(), search: "1ply".into(), seed: 1 };
+    let (model, checksum, search) = ("m".into(), "c".into(), "1ply".into());
+    let header = KeptHeader { model, checksum, search, seed: 1, collect: None, share: None };
     let (mut kept, _) = KeptGames::open(&path, &header).expect("a file");
-    kept.add(&GameResult { game: 0, score: 8, max_exponent: 3, moves: 5 }, 1.5).expect("written");
+    let result = GameResult { game: 0, score: 8, max_exponent: 3, moves: 5 };
+    kept.add(&Outcome { results: vec![result], ..Outcome::default() }, 1.5).expect("written");
     let position = r#"{"step":16384,"board":"eeda/0000/0000/0000","game":1,"score":9}"#;
     fs::write(place("json_lines", "positions"), format!("{position}\n")).expect("a file");
 }

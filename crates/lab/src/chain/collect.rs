@@ -1,7 +1,6 @@
 //! Collecting the positions that a training begins with, resumably.
 
 use std::{
-    collections::HashSet,
     fs,
     path::Path,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -12,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
+    deal::{Deck, Part},
     evaluate::{Contest, Games, Position, write_positions},
     log::{Header, Line, Log},
     model::Model,
@@ -58,23 +58,14 @@ pub(super) fn collect(
     let mut ended = Tally::default();
     batches.iter().for_each(|batch: &Batch| ended.extend(batch.results.iter().copied()));
     while ended.games() < collect.games {
-        let games = Games {
-            rules: model.rules,
-            seed: collect.seed,
-            count: (ended.games() + BATCH).min(collect.games),
-        };
-        let played: HashSet<u64> = (0..ended.games()).collect();
-        let contest = Contest {
-            network,
-            player,
-            endgames: None,
-            games,
-            played: &played,
-            threads,
-            collect: Some(collect.steps()),
-        };
+        let played = (0..ended.games()).collect();
+        let end = (ended.games() + BATCH).min(collect.games);
+        let deck = Deck::part(Part::WHOLE, end, played);
+        let games = Games { rules: model.rules, seed: collect.seed, dealer: &deck };
+        let contest =
+            Contest { network, player, endgames: None, games, threads, collect: Some(collect.steps()) };
         let outcome = contest.play(|finished| {
-            ended.extend(finished.iter().copied());
+            ended.extend(finished.results.iter().copied());
             observer.collecting(&ended, collect.games);
             !stop.load(Relaxed)
         });

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 const STEPS: f64 = 32.0;
 
 /// A count of times, in steps that grow with the time.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Times {
     counts: Vec<u64>,
     total: Duration,

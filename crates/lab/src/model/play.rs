@@ -2,7 +2,6 @@
 
 use std::{
     any::Any,
-    collections::HashSet,
     fmt,
     sync::{Arc, atomic::AtomicBool},
 };
@@ -15,7 +14,6 @@ use super::{Kind, Model, ModelError};
 use crate::{
     evaluate::{Contest, Games, Outcome, Steps, evaluate_players},
     review::Reference,
-    stats::GameResult,
 };
 
 /// How a model plays.
@@ -128,7 +126,7 @@ impl Model {
         }
     }
 
-    /// Plays the games that have not been played. `watch` sees them as they end; when it returns `false`, play stops and
+    /// Plays games. `watch` sees them as they end; when it returns `false`, play stops and
     /// there is no result. Positions are collected by n-tuple networks alone.
     ///
     /// # Errors
@@ -136,21 +134,20 @@ impl Model {
     pub fn play(
         &self,
         search: Search,
-        games: Games,
-        played: &HashSet<u64>,
+        games: Games<'_>,
         threads: usize,
         collect: Option<Steps>,
-        watch: impl FnMut(&[GameResult]) -> bool,
+        watch: impl FnMut(&Outcome) -> bool,
     ) -> Result<Option<Outcome>, ModelError> {
         Ok(match (&self.kind, search) {
             (Kind::Network(network), Search::Player(player)) => {
                 let endgames = self.endgames.as_ref();
-                Contest { network, player, endgames, games, played, threads, collect }.play(watch)
+                Contest { network, player, endgames, games, threads, collect }.play(watch)
             }
             (Kind::Dcnn(dcnn, work), Search::Policy(_) | Search::Value) => {
-                evaluate_players(games, played, threads, || dcnn_player(dcnn, work, search), watch)
+                evaluate_players(games, threads, || dcnn_player(dcnn, work, search), watch)
             }
-            (Kind::Exact(exact), Search::Exact) => exact.play(games, played, threads, watch),
+            (Kind::Exact(exact), Search::Exact) => exact.play(games, threads, watch),
             _ => return Err(self.cannot_play(search)),
         })
     }

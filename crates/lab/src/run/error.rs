@@ -34,6 +34,9 @@ pub enum RunError {
     /// A run that kept no checkpoint was told to go on.
     #[error("the run in {} is finished, and has kept no checkpoint to go on from (checkpoint.keep = false)", .0.display())]
     Finished(PathBuf),
+    /// Several processes cannot share the training.
+    #[error("training in several processes needs {0}")]
+    Replicas(&'static str),
     /// The weights are no numbers any more.
     #[error(
         "learning has diverged within {actions} actions: values are no longer finite numbers with {key} = {rate}"

@@ -24,6 +24,7 @@ mod generations;
 mod plan;
 mod positions;
 mod recorder;
+mod replicas;
 mod session;
 mod speed;
 
@@ -46,6 +47,7 @@ use crate::{
 };
 pub use error::RunError;
 pub use plan::Plan;
+pub use replicas::{MergeEvery, MergeEveryError, Merging, Replicas};
 pub use speed::{LONGEST, Spans, moves_per_second};
 
 /// Where the files of a run are.
@@ -222,6 +224,9 @@ pub struct Outcome {
 /// A run that is ready to go.
 pub struct Run {
     directory: Directory,
+    /// Where the checkpoint is: with several replicas, where the first of them runs.
+    origin: Directory,
+    merging: Option<Merging>,
     recipe: Recipe,
     network: Network,
     /// The positions that training begins with; a checkpoint has its own.
@@ -278,6 +283,26 @@ impl Run {
         if directory.has_checkpoint() { Ok(Some(origin?.0)) } else { Ok(None) }
     }
 
+    /// Prepares one of several replicas of a run, which is not the first: that one [starts](Run::start) or
+    /// [resumes](Run::resume) the run.
+    ///
+    /// # Errors
+    /// When the directory cannot be used, or there is not enough memory.
+    pub fn replica(origin: Directory, mut recipe: Recipe, rank: usize) -> Result<Self, RunError> {
+        Plan::of(&recipe)?.check()?;
+        let directory = Directory::new(origin.path().join(format!("replica-{rank}")));
+        let lock = directory.lock()?;
+        recipe.evaluation.every = 0;
+        let run = Run::prepare(origin, recipe, lock)?;
+        Ok(Run { directory, ..run })
+    }
+
+    /// Merges what is learned with other replicas.
+    #[must_use]
+    pub fn with_replicas(self, merging: Merging) -> Self {
+        Run { merging: Some(merging), ..self }
+    }
+
     fn prepare(directory: Directory, mut recipe: Recipe, lock: File) -> Result<Self, RunError> {
         let network = Network::new(recipe.network.spec(recipe.game.side)?)?;
         recipe.parallel.threads = recipe.parallel.thread_count();
@@ -291,7 +316,19 @@ impl Run {
                 network.begin_halved(stage, factor)?;
             }
         }
-        Ok(Run { directory, recipe, network, positions, teacher, resumed, finished, lock })
+        let origin = directory.clone();
+        Ok(Run {
+            directory,
+            origin,
+            merging: None,
+            recipe,
+            network,
+            positions,
+            teacher,
+            resumed,
+            finished,
+            lock,
+        })
     }
 
     /// Its directory.

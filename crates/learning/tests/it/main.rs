@@ -6,6 +6,7 @@ mod common;
 mod identities;
 mod oracle;
 mod q_learning;
+mod replicas;
 mod restore;
 mod starts;
 mod teacher;

@@ -135,7 +135,7 @@ fn measure(recipe: &Recipe, lanes: usize, threads: usize) -> Result<Option<f64>,
 }
 
 /// The moves of a game, about: from the paper's score of the first row that needs the training.
-fn moves(plan: &Plan, training: usize) -> f64 {
+pub(super) fn moves(plan: &Plan, training: usize) -> f64 {
     let row = plan
         .sources
         .iter()

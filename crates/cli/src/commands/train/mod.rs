@@ -3,6 +3,7 @@
 mod chain;
 mod display;
 mod list;
+mod ranks;
 
 use std::{
     io::{self, IsTerminal, Write, stderr},
@@ -13,11 +14,12 @@ use std::{
     },
 };
 
+use afterstate_cluster::world;
 use afterstate_lab::{
     chain::{Chain, Place},
     log::LogError,
     recipe::{Recipe, RecipeError},
-    run::{Directory, Outcome, Plan, Run, RunError},
+    run::{Directory, MergeEvery, Outcome, Plan, Run, RunError},
 };
 use afterstate_network::MemoryError;
 use clap::Args;
@@ -81,6 +83,9 @@ pub(crate) struct Train {
     /// Save and stop when standard input is closed, so that whoever started it can stop it, or take it along by ending
     #[arg(long, hide = true)]
     until_closed: bool,
+    /// How often the ranks of mpirun merge what they have learned: 5s for seconds, or a number of actions of each
+    #[arg(long, value_name = "INTERVAL", default_value = "5s")]
+    merge: MergeEvery,
     /// Show the whole recipe, the number of weights, the memory and the steps, and stop
     #[arg(long)]
     dry_run: bool,
@@ -109,6 +114,11 @@ impl Train {
         if self.until_closed {
             stop_when_closed(stop.clone());
         }
+        if let Some(world) = world().filter(|world| !world.is_first()) {
+            let run = Run::replica(directory, recipe, world.rank()).map_err(failure)?;
+            let run = run.with_replicas(ranks::merging(world, self.merge));
+            return run.train(&stop, &mut ()).map(drop).map_err(failure);
+        }
         let mut display = Display::new(!stderr().is_terminal());
         let is_made = chain::make(&chain, self.resume, &stop, &mut display).map_err(failure)?;
         if !is_made {
@@ -118,6 +128,10 @@ impl Train {
         let goes_on = self.resume || !chain.is_ready();
         let run = if goes_on { Run::resume(directory, recipe) } else { Run::start(directory, recipe) };
         let run = run.map_err(failure)?;
+        let run = match world() {
+            Some(world) => run.with_replicas(ranks::merging(world, self.merge)),
+            None => run,
+        };
         let _ = writeln!(stderr(), "{}", headline(&run, &plan));
         let directory = run.directory().clone();
         let outcome = run.train(&stop, &mut display);
@@ -334,6 +348,7 @@ pub(super) fn failure(error: RunError) -> Failure {
                 format!("afterstate {found} can go on with it; its model can begin a run here: network.from");
             Failure::input(error, hint)
         }
+        RunError::Replicas(_) => Failure::input(error, "change the recipe, or start it without mpirun"),
         RunError::Extended(_) => Failure::input(error, "begin another run, with the larger budget"),
         RunError::Finished(_) => {
             Failure::input(error, "its model can begin another run: network.from, with `--out DIR`")
