@@ -6,7 +6,7 @@ use std::{
 };
 
 use afterstate_game::{Game, Move, Rules};
-use afterstate_lab::review::{self, ACCURACY_MOVES, AnyGame, Format, Grade, Played, Summary, TextError};
+use afterstate_lab::review::{self, AnyGame, Format, Grade, Played, Summary, TextError};
 use afterstate_search::Limit;
 use axum::{
     Json,
@@ -143,6 +143,7 @@ impl Judge<'_> {
             entry["loss"] = json!(judged.loss);
             entry["grade"] = json!(judged.grade);
             entry["kept"] = json!(judged.kept);
+            entry["lost"] = json!(judged.lost);
             entry["chance"] = json!(judged.chance);
             entry["spawn"] = json!(next.map(|next| game::spawn(slide.afterstate.board(), next.board())));
             moves.push(entry);
@@ -160,7 +161,6 @@ impl Judge<'_> {
             "moves": moves,
             "last": last,
             "accuracy": summary.accuracy.percent(),
-            "accuracy_moves": ACCURACY_MOVES,
             "grades": grades,
             "worst": summary.worst(WORST),
             "score": score,
