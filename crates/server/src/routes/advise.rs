@@ -50,7 +50,7 @@ pub(crate) async fn advise(
     let class = if boards.len() > FEW_BOARDS { Class::Long } else { Class::of(search) };
     let (shared, limit) = (app.clone(), app.limits.longest_search());
     let work = move |stop: Stop| {
-        let answer = |board| {
+        let answer = |board| -> Answer<Value> {
             // Following the best play takes a while: for one board, not for a thousand.
             let is_followed = !is_list && matches!(brain.search, Search::Exact);
             let exact = is_followed.then(|| shared.solutions.tile_chances(&board)).flatten();
