@@ -5,6 +5,7 @@
 
 mod greedy;
 mod kept;
+mod milestones;
 mod players;
 mod survival;
 mod times;
@@ -20,6 +21,7 @@ use crate::stats::GameResult;
 pub(crate) use players::in_parallel;
 
 pub use kept::{Kept, KeptGames, KeptHeader, header_checksum};
+pub use milestones::{Mean, Milestone};
 pub use survival::{Position, Steps, Survival, SurvivalError, Survivor, positions_at, write_positions};
 pub use times::{TimeSummary, Times};
 

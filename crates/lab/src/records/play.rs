@@ -10,7 +10,7 @@ use std::{
 use afterstate_game::Game;
 use afterstate_search::Player;
 
-use super::{About, Record, RecordError, ShardInfo, shard::write, shards};
+use super::{About, Record, RecordError, ShardInfo, own_shards, shard::write};
 use crate::{evaluate::in_parallel, stats::GameResult};
 
 /// The games of a shard; the last one of a recording can have fewer.
@@ -97,12 +97,8 @@ impl Recorder<'_> {
 
     /// The first games of the shards that are there and whole.
     fn whole_shards(&self) -> Result<BTreeSet<u64>, RecordError> {
-        let found = match shards(self.directory) {
-            Err(RecordError::Empty(_)) => Vec::new(),
-            found => found?,
-        };
         let mut whole = BTreeSet::new();
-        for path in found {
+        for path in own_shards(self.directory)? {
             let first = path.file_stem().and_then(|name| name.to_str()?.strip_prefix("games-")?.parse().ok());
             let Some(first) = first.filter(|first| *first < self.games && self.path(*first) == path) else {
                 continue;
