@@ -67,17 +67,12 @@ fn milestones_are_the_first_boards_with_a_tile() {
     }
     assert!(first.len() > 1, "{first:?}");
     for threads in [1, 3] {
-        let played = HashSet::new();
-        let contest = Contest {
-            network: &network,
-            player,
-            endgames: None,
-            games: games(30),
-            played: &played,
-            threads,
-            collect: None,
+        let [deck, again] = [Deck::new(30), Deck::new(30)];
+        let contest = |deck| {
+            let games = games(deck);
+            Contest { network: &network, player, endgames: None, games, threads, collect: None }
         };
-        let milestones = contest.milestones(|_| true).expect("played to the end");
+        let milestones = contest(&deck).milestones(|_| true).expect("played to the end");
         assert_eq!(milestones.len(), first.len());
         for (found, (tile, games)) in milestones.iter().zip(&first) {
             let mean = |of: fn(&(f64, f64)) -> f64| games.iter().map(of).sum::<f64>() / games.len() as f64;
@@ -85,7 +80,7 @@ fn milestones_are_the_first_boards_with_a_tile() {
             assert!((found.score.mean - mean(|game| game.0)).abs() < 1e-6, "{found:?}");
             assert!((found.moves.mean - mean(|game| game.1)).abs() < 1e-6, "{found:?}");
         }
-        assert_eq!(contest.milestones(|_| false), None, "stopped");
+        assert_eq!(contest(&again).milestones(|_| false), None, "stopped");
     }
 }
 
