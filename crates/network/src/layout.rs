@@ -7,7 +7,7 @@
 
 use afterstate_game::Symmetry;
 
-use crate::{LANES, Lookup, NetworkSpec, Tuple, lookup::scatter};
+use crate::{LANES, Lookup, NetworkSpec, TableId, Tuple, lookup::scatter};
 
 /// Tables begin at multiples of this: at the start of a cache line.
 const ALIGNMENT: u64 = 64;
@@ -81,7 +81,6 @@ impl Layout {
     /// Lays out the tables of a stage.
     pub fn new(spec: &NetworkSpec) -> Self {
         let tuples = spec.tuples.as_slice();
-        let ranges = spec.tables_per_set() / tuples.len();
         let single = |table: usize| Table {
             offset: 0,
             stride: 1,
@@ -93,8 +92,8 @@ impl Layout {
         let mut second_of = vec![None; tables.len()];
         for Pair { first, second, symmetry } in pairs(spec) {
             let orders = shared_last(&tuples[first], &tuples[second].image(symmetry, spec.side), spec.side);
-            for (first, second) in (0..ranges).map(|range| (first * ranges + range, second * ranges + range))
-            {
+            // Tuples of one length are split alike.
+            for (first, second) in spec.tables_of(first).zip(spec.tables_of(second)) {
                 (tables[first].order, tables[second].order) = orders.clone();
                 (tables[first].stride, tables[second].stride) = (2, 2);
                 tables[second].image = symmetry;
@@ -102,9 +101,13 @@ impl Layout {
             }
         }
         let (mut len, mut private_len) = (0, 0);
-        // Range by range, so that tables of one range are neighbours.
-        let by_range = |range| (range..spec.tables_per_set()).step_by(ranges);
-        for i in (0..ranges).flat_map(by_range) {
+        // Range by range, and plain tables last, so that tables of one range are neighbours.
+        let mut by_range: Vec<usize> = (0..tables.len()).collect();
+        by_range.sort_by_key(|&i| {
+            let TableId { tuple, range, .. } = spec.table_id(i);
+            (spec.ranges_of(tuple).is_none(), range)
+        });
+        for i in by_range {
             if let Some(first) = second_of[i] {
                 tables[i].offset = tables[first].offset + 1;
                 tables[i].private = tables[first].private + 1;
@@ -219,8 +222,7 @@ fn pairs(spec: &NetworkSpec) -> Vec<Pair> {
 
 /// Whether it is worth it, and possible, to pair a tuple with another one.
 fn can_pair(spec: &NetworkSpec, tuple: usize) -> bool {
-    let ranges = spec.tables_per_set() / spec.tuples.as_slice().len();
-    let largest = (0..ranges).map(|range| spec.table_len(tuple * ranges + range)).max();
+    let largest = spec.tables_of(tuple).map(|table| spec.table_len(table)).max();
     spec.tuples.as_slice()[tuple].len() >= SHORTEST_PAIRED && largest <= Some(LARGEST_PAIRED)
 }
 

@@ -1,6 +1,6 @@
 //! What a network is, before any weight exists.
 
-use std::fmt;
+use std::{fmt, ops::Range};
 
 use afterstate_game::Move;
 
@@ -59,6 +59,9 @@ pub enum SpecError {
     /// Value ranges that do not fit.
     #[error(transparent)]
     Ranges(#[from] RangesError),
+    /// Value ranges of long tuples, where there are none.
+    #[error("value ranges `{0}`: no tuple has so many cells, so that none would be split")]
+    NoneSplit(ValueRanges),
     /// Stages that make no sense.
     #[error(transparent)]
     Stages(#[from] StagesError),
@@ -82,9 +85,25 @@ pub enum SpecError {
     /// A stage that cannot begin with the weights of halved tiles.
     #[error(
         "stage {0} cannot begin with the first stage's weights for tiles halved: that needs a stage from some tiles on, and a \
-         network without value ranges and weight promotion"
+         network without weight promotion, where a weight of 0 stands for another one"
     )]
     Halved(usize),
+    /// A stage that cannot begin with the weights of halved tiles, because a value range does not tell them apart.
+    #[error(
+        "stage {stage} cannot begin with the first stage's weights for tiles halved: the value range {range} shows a \
+         {tile}-tile and larger ones alike, and halved they would differ; a range must end two tiles below {smallest}, \
+         the smallest tile that is halved"
+    )]
+    HalvedRange {
+        /// The stage.
+        stage: usize,
+        /// The range.
+        range: ValueRange,
+        /// The smallest tile above the range.
+        tile: u32,
+        /// The smallest tile that is halved.
+        smallest: u32,
+    },
     /// A table that positions of 32 bits cannot reach.
     #[error("tuple `{tuple}` with {tile_values} tile values has {weights} weights: a table can have 2^32")]
     Table {
@@ -134,6 +153,11 @@ impl NetworkSpec {
         {
             ValueRanges::parse(&ranges.to_string(), self.tile_values)?;
         }
+        if let Some(ranges) = &self.ranges
+            && !self.tuples.as_slice().iter().any(|tuple| ranges.split(tuple))
+        {
+            return Err(SpecError::NoneSplit(ranges.clone()));
+        }
         self.tuples.as_slice().iter().try_for_each(|tuple| tuple.check(self.side))?;
         for table in 0..self.tables_per_set() {
             let weights = self.table_len(table);
@@ -165,19 +189,22 @@ impl NetworkSpec {
         self.initial[if self.initial.len() == 1 { 0 } else { stage }]
     }
 
-    /// The value ranges: one over all values in the plain encoding.
-    pub fn ranges(&self) -> ValueRanges {
-        self.ranges.clone().unwrap_or_else(|| ValueRanges::plain(self.tile_values))
-    }
-
     /// Whether positions are exponents of four bits side by side: plain tables with c = 16.
     pub(crate) fn has_nibbles(&self) -> bool {
         self.ranges.is_none() && self.tile_values == 16
     }
 
-    /// k, the number of value ranges.
-    fn range_count(&self) -> usize {
-        self.ranges.as_ref().map_or(1, |ranges| ranges.as_slice().len())
+    /// The value ranges of a tuple; `None` in the plain encoding.
+    pub(crate) fn ranges_of(&self, tuple: usize) -> Option<&[ValueRange]> {
+        let tuple = &self.tuples.as_slice()[tuple];
+        self.ranges.as_ref().filter(|ranges| ranges.split(tuple)).map(ValueRanges::as_slice)
+    }
+
+    /// The tables of a tuple in a set: one for each of its value ranges.
+    pub(crate) fn tables_of(&self, tuple: usize) -> Range<usize> {
+        let count = |tuple: usize| self.ranges_of(tuple).map_or(1, <[ValueRange]>::len);
+        let first = (0..tuple).map(count).sum();
+        first..first + count(tuple)
     }
 
     /// The number of sets of tables: one for each stage, or one for each stage and action.
@@ -187,7 +214,7 @@ impl NetworkSpec {
 
     /// The number of tables in a set.
     pub fn tables_per_set(&self) -> usize {
-        self.tuples.as_slice().len() * self.range_count()
+        self.tables_of(self.tuples.as_slice().len() - 1).end
     }
 
     /// The number of tables.
@@ -197,17 +224,19 @@ impl NetworkSpec {
 
     /// Which table this is.
     pub fn table_id(&self, table: usize) -> TableId {
-        let (rest, range) = (table / self.range_count(), table % self.range_count());
-        let tuples = self.tuples.as_slice().len();
-        let (set, actions) = (rest / tuples, self.values.sets());
-        TableId { set, stage: set / actions, action: set % actions, tuple: rest % tuples, range }
+        let (set, table) = (table / self.tables_per_set(), table % self.tables_per_set());
+        let mut tables = (0..self.tuples.as_slice().len()).map(|tuple| self.tables_of(tuple)).enumerate();
+        let place =
+            tables.find_map(|(tuple, tables)| tables.contains(&table).then(|| (tuple, table - tables.start)));
+        let ((tuple, range), actions) = (place.expect("a table of the set"), self.values.sets());
+        TableId { set, stage: set / actions, action: set % actions, tuple, range }
     }
 
     /// The name of a table in files: the number of its tuple, and its range, stage and action where there are
     /// several, as in `3.range1.stage0` or `3.up`.
     pub fn table_name(&self, table: usize) -> impl fmt::Display + use<> {
         let TableId { stage, action, tuple, range, .. } = self.table_id(table);
-        let range = if self.range_count() > 1 { format!(".range{range}") } else { String::new() };
+        let range = if self.tables_of(tuple).len() > 1 { format!(".range{range}") } else { String::new() };
         let stage = if self.stages.count() > 1 { format!(".stage{stage}") } else { String::new() };
         let action = if self.values.sets() > 1 { format!(".{}", Move::ALL[action]) } else { String::new() };
         format!("{tuple}{range}{stage}{action}")
@@ -220,7 +249,9 @@ impl NetworkSpec {
 
     /// The value range of a table.
     pub fn range(&self, table: usize) -> ValueRange {
-        self.ranges().as_slice()[self.table_id(table).range]
+        let TableId { tuple, range, .. } = self.table_id(table);
+        let plain = ValueRange { first: 1, last: (self.tile_values - 1) as u8 };
+        self.ranges_of(tuple).map_or(plain, |ranges| ranges[range])
     }
 
     /// The number of labels that a cell has in a table: c in the plain encoding.

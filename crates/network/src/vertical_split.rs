@@ -3,8 +3,13 @@
 //! The tile values are split into ranges, and every tuple has a table for each of them. In the table of a
 //! range a cell shows that it is empty (E), which tile of the range it holds, that its tile is smaller (S),
 //! or that it is larger (L). One range over all values is the plain encoding.
+//!
+//! Differences from the paper:
+//! 1. Ranges can be those of long tuples only (`1-9 10-17 from 7`): shorter ones, whose tables are small anyway, are plain.
 
 use std::{fmt, str::FromStr};
+
+use crate::Tuple;
 
 /// A range of tile values of interest, as exponents: `1-8` is 2 to 256.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,13 +22,18 @@ pub struct ValueRange {
 
 /// The ranges of a network, in rising order; they may overlap.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ValueRanges(Vec<ValueRange>);
+pub struct ValueRanges {
+    ranges: Vec<ValueRange>,
+    /// The number of cells from which on tuples are split.
+    shortest: usize,
+}
 
 /// Ranges that make no sense.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{found}` are no value ranges for {tile_values} tile values: they look like `1-8 9-{last}`, start at 1, end at \
-     {last}, rise, and leave no value out", last = tile_values.saturating_sub(1)
+     {last}, rise, and leave no value out; `1-8 9-{last} from 7` are those of tuples with 7 cells and more",
+    last = tile_values.saturating_sub(1)
 )]
 pub struct RangesError {
     found: String,
@@ -35,6 +45,12 @@ impl ValueRange {
     pub fn labels(&self, tile_values: usize) -> usize {
         let (has_smaller, has_larger) = (self.first > 1, usize::from(self.last) + 1 < tile_values);
         1 + usize::from(has_smaller) + usize::from(self.last + 1 - self.first) + usize::from(has_larger)
+    }
+
+    /// The label of an exponent, out of so many tile values.
+    pub fn label(&self, exponent: u8, tile_values: usize) -> u8 {
+        let (smallest, largest, subtract) = self.clamp(tile_values);
+        if exponent == 0 { 0 } else { exponent.clamp(smallest, largest) - subtract }
     }
 
     /// How labels are computed: exponents are brought between the first two numbers, and the third is
@@ -49,35 +65,37 @@ impl ValueRange {
 }
 
 impl ValueRanges {
-    /// One range over all tile values: the plain encoding.
-    pub fn plain(tile_values: usize) -> Self {
-        ValueRanges(vec![ValueRange { first: 1, last: (tile_values - 1) as u8 }])
-    }
-
-    /// Reads ranges like `1-8 9-17`.
+    /// Reads ranges like `1-8 9-17`, or `1-8 9-17 from 7` for those of tuples with so many cells or more.
     ///
     /// # Errors
     /// When the text is none, or its ranges leave out a tile value.
     pub fn parse(text: &str, tile_values: usize) -> Result<Self, RangesError> {
         let error = || RangesError { found: text.to_owned(), tile_values };
+        let (list, shortest) = text.split_once("from").unwrap_or((text, "1"));
         let ranges =
-            text.split_whitespace().map(str::parse).collect::<Result<_, _>>().map_err(|()| error())?;
-        let ranges = ValueRanges(ranges);
+            list.split_whitespace().map(str::parse).collect::<Result<_, _>>().map_err(|()| error())?;
+        let shortest = shortest.trim().parse().ok().filter(|cells| (1..=16).contains(cells));
+        let ranges = ValueRanges { ranges, shortest: shortest.ok_or_else(error)? };
         if tile_values > 1 && ranges.covers(tile_values) { Ok(ranges) } else { Err(error()) }
     }
 
     /// Whether the ranges rise and leave no tile value out.
     pub(crate) fn covers(&self, tile_values: usize) -> bool {
-        let ends = self.0.first().is_some_and(|range| range.first == 1)
-            && self.0.last().is_some_and(|range| usize::from(range.last) == tile_values - 1);
+        let ends = self.ranges.first().is_some_and(|range| range.first == 1)
+            && self.ranges.last().is_some_and(|range| usize::from(range.last) == tile_values - 1);
         let meets =
             |a: &ValueRange, b: &ValueRange| a.first < b.first && a.last < b.last && b.first <= a.last + 1;
-        ends && self.0.iter().all(|range| range.first <= range.last) && self.0.is_sorted_by(meets)
+        ends && self.ranges.iter().all(|range| range.first <= range.last) && self.ranges.is_sorted_by(meets)
     }
 
     /// The ranges.
     pub fn as_slice(&self) -> &[ValueRange] {
-        &self.0
+        &self.ranges
+    }
+
+    /// Whether a tuple has a table for each of the ranges.
+    pub fn split(&self, tuple: &Tuple) -> bool {
+        tuple.len() >= self.shortest
     }
 }
 
@@ -99,7 +117,10 @@ impl fmt::Display for ValueRange {
 
 impl fmt::Display for ValueRanges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ranges: Vec<_> = self.0.iter().map(ValueRange::to_string).collect();
-        f.pad(&ranges.join(" "))
+        let mut words: Vec<_> = self.ranges.iter().map(ValueRange::to_string).collect();
+        if self.shortest > 1 {
+            words.push(format!("from {}", self.shortest));
+        }
+        f.pad(&words.join(" "))
     }
 }

@@ -39,7 +39,7 @@ pub enum SpecError {
     /// An option that does not exist, or does not go with what is before it.
     #[error(
         "`{0}` is no option of a search: there are shallow=CELLS, prune=PROBABILITY, fours=NUMBER, deeper, table=off, table=BITS \
-         and downgrade, downgrade=TILE, downgrade=TILE..SUM or downgrade=off"
+         and downgrade, downgrade=TILE, downgrade=TILE..SUM, downgrade=TILE-once or downgrade=off"
     )]
     Option(String),
     /// An option's value.
@@ -174,8 +174,8 @@ fn set_option(spec: &mut PlayerSpec, text: &str) -> Result<(), SpecError> {
         return Ok(());
     }
     if let Some(value) = text.strip_prefix("downgrade=") {
-        let right =
-            "off, a tile from 4 to 131072, or one and the sum of large tiles until which, as 16384..28672";
+        let right = "off, a tile from 4 to 131072, or one and the sum of large tiles until which, as 16384..28672; with \
+             -once behind it for a single step";
         let wrong = |_| SpecError::Value { option: "downgrade", found: value.into(), right };
         spec.downgrade = Some(value.parse().map_err(wrong)?);
         return Ok(());

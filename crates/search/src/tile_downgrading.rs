@@ -6,6 +6,7 @@
 //! Differences from the paper:
 //! 1. The tile from which on boards are downgraded can be another one than 32768.
 //! 2. It is done again as long as the board has such a tile: 65536 becomes 16384 at once where 32768 and 16384 are missing.
+//!    The paper's single step is `32768-once`.
 //! 3. A network that has learned the last part of the way to a tile sees the boards of that part as they are.
 //!
 //! Values are those of the downgraded state, as in the paper.
@@ -21,7 +22,8 @@ use crate::{Advice, Player};
 const LARGEST: u8 = 17;
 
 /// Which boards are downgraded, as text: `32768` for those with that tile or a larger one, `16384..28672` for those with a
-/// 16384-tile until their large tiles come to 28672 (then not before there is a 32768-tile), `off` for none.
+/// 16384-tile until their large tiles come to 28672 (then not before there is a 32768-tile), `32768-once` for a single step as in
+/// guei-2021, `off` for none.
 ///
 /// ```
 /// use afterstate_game::State;
@@ -39,25 +41,27 @@ pub struct Downgrade {
     from: u8,
     /// What the large tiles come to where boards are no longer downgraded, up to the next power of two; 0 for nowhere.
     until: u32,
+    /// Whether a board is downgraded by a single step.
+    once: bool,
 }
 
 /// A text that says nothing of downgrading.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` does not say which boards to downgrade: write off, a tile from 4 to 131072, or one and the sum of large tiles \
-     until which they are, as 16384..28672"
+     until which they are, as 16384..28672; with -once behind it for a single step"
 )]
 pub struct DowngradeError(String);
 
 impl Downgrade {
-    /// The paper's: from 32768 on.
-    pub const PAPER: Downgrade = Downgrade { from: 15, until: 0 };
+    /// From 32768 on, the paper's tile.
+    pub const PAPER: Downgrade = Downgrade { from: 15, until: 0, once: false };
     /// None.
-    pub const OFF: Downgrade = Downgrade { from: u8::MAX, until: 0 };
+    pub const OFF: Downgrade = Downgrade { from: u8::MAX, until: 0, once: false };
 
     /// Boards with a tile of this exponent or a larger one.
     pub fn from_exponent(from: u8) -> Self {
-        Downgrade { from, until: 0 }
+        Downgrade { from, until: 0, once: false }
     }
 
     /// Whether boards with this largest tile, an exponent, may be downgraded.
@@ -65,13 +69,14 @@ impl Downgrade {
         largest >= self.from
     }
 
-    /// The state with all tiles above the largest missing one halved, as often as it is one of those that are downgraded
-    /// and a smaller tile than its largest one is missing.
+    /// The state with all tiles above the largest missing one halved, once or as often as it is one of those that are
+    /// downgraded and a smaller tile than its largest one is missing.
     ///
     /// Different tiles stay different and equal ones equal, so the legal moves are the same.
     pub fn apply<const N: usize>(&self, mut state: State<N>) -> State<N> {
         while self.holds_for(state.board()) {
             match halved(state) {
+                Some(smaller) if self.once => return smaller,
                 Some(smaller) => state = smaller,
                 None => break,
             }
@@ -139,18 +144,19 @@ impl FromStr for Downgrade {
     type Err = DowngradeError;
 
     fn from_str(text: &str) -> Result<Self, DowngradeError> {
-        let (tile, sum) = text.split_once("..").map_or((text, None), |(tile, sum)| (tile, Some(sum)));
+        let (boards, once) = text.strip_suffix("-once").map_or((text, false), |boards| (boards, true));
+        let (tile, sum) = boards.split_once("..").map_or((boards, None), |(tile, sum)| (tile, Some(sum)));
         let exponent = |tile: &str| {
             let tile = tile.parse::<u32>().ok().filter(|tile| tile.is_power_of_two())?;
             Some(tile.trailing_zeros() as u8).filter(|exponent| (2..=LARGEST).contains(exponent))
         };
         let parsed = match sum {
             None if text == "off" => Some(Downgrade::OFF),
-            None => exponent(tile).map(Downgrade::from_exponent),
+            None => exponent(tile).map(|from| Downgrade { from, until: 0, once }),
             Some(sum) => exponent(tile).zip(sum.parse().ok()).and_then(|(from, until)| {
                 // A sum of tiles, none of them larger than the largest of all or smaller than 4.
                 let possible = until > 1 << from && until < 2 << LARGEST && until % 4 == 0;
-                possible.then_some(Downgrade { from, until })
+                possible.then_some(Downgrade { from, until, once })
             }),
         };
         parsed.ok_or_else(|| DowngradeError(text.to_owned()))
@@ -160,10 +166,11 @@ impl FromStr for Downgrade {
 impl fmt::Display for Downgrade {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Downgrade::OFF => f.write_str("off"),
-            Downgrade { from, until: 0 } => write!(f, "{}", 1u32 << from),
-            Downgrade { from, until } => write!(f, "{}..{until}", 1u32 << from),
+            Downgrade::OFF => return f.write_str("off"),
+            Downgrade { from, until: 0, .. } => write!(f, "{}", 1u32 << from)?,
+            Downgrade { from, until, .. } => write!(f, "{}..{until}", 1u32 << from)?,
         }
+        f.write_str(if self.once { "-once" } else { "" })
     }
 }
 

@@ -339,7 +339,7 @@ pub fn accuracy(
     device: Device,
 ) -> Result<Step, DcnnError> {
     let mut trainer = Trainer::<CrossEntropy>::new(net, threads)?.on(device)?;
-    let mut records = Shuffled::new(shards(records)?, Settings::default().buffer, 0);
+    let mut records = Shuffled::new(shards(records)?, Settings::default().buffer, 0)?;
     let (mut total, mut left) = (Step::default(), samples);
     while left > 0 {
         let mut sample = || -> Result<_, DcnnError> {

@@ -148,12 +148,12 @@ impl Training {
         if !settings.shards_checksum.is_empty() && digest(&all)? != settings.shards_checksum {
             return Err(DcnnError::OtherRecords(settings.records));
         }
-        let apart = if all.len() > 1 { all.len().div_ceil(HELD_OUT_SHARE) } else { 0 };
-        let held_out = draw_some(all.split_off(all.len() - apart))?;
-        let mut records = Shuffled::new(all, settings.buffer, settings.seed);
+        let (all, apart) = hold_out(all);
+        let held_out = draw_some(apart)?;
+        let mut records = Shuffled::new(all, settings.buffer, settings.seed)?;
+        records.skip(samples)?;
         let mut symmetries = game_rng(settings.seed, 2);
         for _ in 0..samples {
-            records.draw()?;
             symmetries.next_u64();
         }
         let owner = json!({ "network": settings.network, "seed": settings.seed });
@@ -403,12 +403,24 @@ fn lock(directory: &Directory) -> Result<File, DcnnError> {
     })
 }
 
+/// The shards to learn from, and the last ones of each directory, which are held out.
+fn hold_out(shards: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let (mut learned, mut held_out) = (Vec::new(), Vec::new());
+    for shards in shards.chunk_by(|a, b| a.parent() == b.parent()) {
+        let apart = if shards.len() > 1 { shards.len().div_ceil(HELD_OUT_SHARE) } else { 0 };
+        let (learn, hold) = shards.split_at(shards.len() - apart);
+        learned.extend_from_slice(learn);
+        held_out.extend_from_slice(hold);
+    }
+    (learned, held_out)
+}
+
 /// A few records from all over these shards, always the same.
 fn draw_some(shards: Vec<PathBuf>) -> Result<Vec<Record>, DcnnError> {
     if shards.is_empty() {
         return Ok(Vec::new());
     }
-    let mut records = Shuffled::new(shards, 10 * HELD_OUT, 0);
+    let mut records = Shuffled::new(shards, 10 * HELD_OUT, 0)?;
     Ok((0..HELD_OUT).map(|_| records.draw()).collect::<Result<_, _>>()?)
 }
 

@@ -6,6 +6,7 @@
 mod greedy;
 mod kept;
 mod merge;
+mod milestones;
 mod players;
 mod survival;
 mod times;
@@ -21,6 +22,7 @@ pub(crate) use players::in_parallel;
 
 pub use kept::{Kept, KeptGames, KeptHeader, Share, header_checksum};
 pub use merge::{MergeError, Merged, merge};
+pub use milestones::{Mean, Milestone};
 pub use survival::{Position, Steps, Survival, SurvivalError, Survivor, positions_at, write_positions};
 pub use times::{TimeSummary, Times};
 

@@ -65,10 +65,14 @@ fn all_shared(network: &Network, learning: &Learning) -> Option<&'static str> {
         )
     } else if sets > 2 {
         Some(
-            "threads would have too many copies to merge with more than two stages, or with tables for each action",
+            "with more than two stages, or with tables for each action, threads would go through too many copies: each is \
+             compared with the others' at short intervals, visited or not",
         )
     } else if network.tile_values != 16 || !network.ranges.is_empty() {
-        Some("threads can have copies of plain tables with tile_values = 16 only")
+        Some(
+            "the copies of threads are found by exponents of three bits a cell, which plain tables with tile_values = 16 \
+             have; other tables are indexed by labels to another base",
+        )
     } else if matches!(learning.step_size, StepSizeSpec::Autostep { .. }) {
         Some("autostep has no rule for merging the step sizes of several threads")
     } else {

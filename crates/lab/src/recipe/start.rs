@@ -40,7 +40,17 @@ pub enum Start {
     Stage {
         /// The number of first states that are collected.
         collected: usize,
+        /// The number of restarts after an episode that began at one of them, at most.
+        #[serde(skip_serializing_if = "is_zero")]
+        restarts: u32,
+        /// The number of moves that an episode must have for a restart; 0 without restarts.
+        #[serde(skip_serializing_if = "is_zero")]
+        shortest: u64,
     },
+}
+
+fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
 }
 
 impl Start {
@@ -53,7 +63,9 @@ impl Start {
                 StartSpec::Carousel(Carousel { games_per_stage, kept, first_stage, last_stage, given })
             }
             &Start::Restart { restarts, shortest } => StartSpec::Restart(Restart { restarts, shortest }),
-            &Start::Stage { collected } => StartSpec::StageByStage(StageByStage { collected }),
+            &Start::Stage { collected, restarts, shortest } => {
+                StartSpec::StageByStage(StageByStage { collected, restart: Restart { restarts, shortest } })
+            }
         }
     }
 
@@ -61,8 +73,8 @@ impl Start {
         let kinds =
             [("fresh", "fresh"), ("carousel", "carousel"), ("restart", "restart"), ("stage", "stage")];
         let kind = doc.choice("start.kind", &kinds);
-        for (key, owner, reason) in KEYS {
-            if owner != kind {
+        for (key, owners, reason) in KEYS {
+            if !owners.contains(&kind) {
                 doc.refuse(key, "start.kind", reason);
             }
         }
@@ -78,7 +90,7 @@ impl Start {
                 restarts: number(doc, "start.restarts", 10) as u32,
                 shortest: number(doc, "start.shortest", 10),
             },
-            "stage" => Start::Stage { collected: number(doc, "start.collected", 10_000) as usize },
+            "stage" => by_stage(doc),
             _ => Start::Fresh,
         };
         let (begins_later, ends_earlier) = match start {
@@ -103,16 +115,28 @@ impl Start {
     }
 }
 
-/// The keys, the kind that each belongs to, and what to say beside another kind.
-const KEYS: [(&str, &str, &str); 8] = [
-    ("start.games_per_stage", "carousel", r#"it belongs to kind = "carousel""#),
-    ("start.kept", "carousel", r#"it belongs to kind = "carousel""#),
-    ("start.restarts", "restart", r#"it belongs to kind = "restart""#),
-    ("start.shortest", "restart", r#"it belongs to kind = "restart""#),
-    ("start.collected", "stage", r#"it belongs to kind = "stage""#),
-    ("start.first_stage", "carousel", r#"it belongs to kind = "carousel""#),
-    ("start.last_stage", "carousel", r#"it belongs to kind = "carousel""#),
-    ("start.positions", "carousel", r#"it belongs to kind = "carousel""#),
+/// Training by stages, with restarts if they are asked for.
+fn by_stage(doc: &mut Document) -> Start {
+    let collected = number(doc, "start.collected", 10_000) as usize;
+    let expected = "a whole number up to 1000000, 0 for none";
+    let restarts = doc.read("start.restarts", 0, expected, |n| *n <= 1_000_000);
+    let shortest = if restarts > 0 { number(doc, "start.shortest", 10) } else { 0 };
+    if restarts == 0 {
+        doc.refuse("start.shortest", "start.restarts", "without restarts no episode is too short for one");
+    }
+    Start::Stage { collected, restarts, shortest }
+}
+
+/// The keys, the kinds that each belongs to, and what to say beside another kind.
+const KEYS: [(&str, &[&str], &str); 8] = [
+    ("start.games_per_stage", &["carousel"], r#"it belongs to kind = "carousel""#),
+    ("start.kept", &["carousel"], r#"it belongs to kind = "carousel""#),
+    ("start.restarts", &["restart", "stage"], r#"it belongs to kind = "restart" or "stage""#),
+    ("start.shortest", &["restart", "stage"], r#"it belongs to kind = "restart" or "stage""#),
+    ("start.collected", &["stage"], r#"it belongs to kind = "stage""#),
+    ("start.first_stage", &["carousel"], r#"it belongs to kind = "carousel""#),
+    ("start.last_stage", &["carousel"], r#"it belongs to kind = "carousel""#),
+    ("start.positions", &["carousel"], r#"it belongs to kind = "carousel""#),
 ];
 
 fn number(doc: &mut Document, key: &'static str, default: u64) -> u64 {

@@ -2,7 +2,8 @@
 //! section 4.2).
 //!
 //! A directory of records holds shards, `games-00000000.parquet` and so on, each with some whole games and, in its
-//! metadata, who played them. A shard is written whole or not at all.
+//! metadata, who played them. A shard is written whole or not at all. Records of several players, such as the three teachers of
+//! kondo-2019, are directories in one directory.
 
 mod play;
 mod shard;
@@ -114,21 +115,37 @@ pub enum RecordError {
     },
 }
 
-/// The shards of a directory, by the numbers of their games; a file is a shard of its own.
+/// The shards of a directory, by the numbers of their games, then those of the directories in it, by name; a file is a shard of
+/// its own.
 ///
 /// # Errors
-/// When there are none, or the directory cannot be read.
+/// When there are none, or a directory cannot be read.
 pub fn shards(path: &Path) -> Result<Vec<PathBuf>, RecordError> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
     }
-    let wrong = |source| RecordError::Directory { path: path.to_owned(), source };
-    let entries = fs::read_dir(path).map_err(wrong)?.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
-    let is_shard = |name: &str| name.starts_with("games-") && name.ends_with(".parquet");
-    let names = entries.iter().filter(|entry| entry.file_name().to_str().is_some_and(is_shard));
-    let mut shards: Vec<_> = names.map(fs::DirEntry::path).collect();
-    shards.sort();
+    let mut directories: Vec<_> = entries(path)?.into_iter().filter(|path| path.is_dir()).collect();
+    directories.sort();
+    let mut shards = own_shards(path)?;
+    for directory in directories {
+        shards.extend(own_shards(&directory)?);
+    }
     if shards.is_empty() { Err(RecordError::Empty(path.to_owned())) } else { Ok(shards) }
+}
+
+/// The shards of a directory itself, by the numbers of their games.
+fn own_shards(path: &Path) -> Result<Vec<PathBuf>, RecordError> {
+    let is_shard = |name: &str| name.starts_with("games-") && name.ends_with(".parquet");
+    let mut shards = entries(path)?;
+    shards.retain(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_shard));
+    shards.sort();
+    Ok(shards)
+}
+
+fn entries(path: &Path) -> Result<Vec<PathBuf>, RecordError> {
+    let wrong = |source| RecordError::Directory { path: path.to_owned(), source };
+    let entries = fs::read_dir(path).map_err(wrong)?;
+    entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>().map_err(wrong)
 }
 
 /// The checksum of shards by their names and what they hold: a training can tell by it that they are still the same.

@@ -10,7 +10,7 @@ use std::{
 use afterstate_game::Game;
 use afterstate_search::Player;
 
-use super::{About, Record, RecordError, ShardInfo, shard::write, shards};
+use super::{About, Record, RecordError, ShardInfo, own_shards, shard::write};
 use crate::{
     deal::{Dealer, Deck, Part},
     evaluate::in_parallel,
@@ -125,12 +125,8 @@ impl Recorder<'_> {
 
     /// The shards that are there and whole.
     fn whole_shards(&self) -> Result<HashSet<u64>, RecordError> {
-        let found = match shards(self.directory) {
-            Err(RecordError::Empty(_)) => Vec::new(),
-            found => found?,
-        };
         let mut whole = HashSet::new();
-        for path in found {
+        for path in own_shards(self.directory)? {
             let first = path.file_stem().and_then(|name| name.to_str()?.strip_prefix("games-")?.parse().ok());
             let shard = first.map(|first: u64| first / GAMES_PER_SHARD);
             let Some(shard) = shard.filter(|&shard| shard < self.shards() && self.path(shard) == path) else {

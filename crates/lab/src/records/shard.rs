@@ -229,6 +229,15 @@ impl ShardInfo {
     }
 }
 
+/// The number of records in a shard; the records themselves are not read.
+pub(super) fn rows(path: &Path) -> Result<u32, RecordError> {
+    guarded(path, || {
+        let rows = open(path)?.0.metadata().file_metadata().num_rows();
+        // No shard of twenty games comes near that.
+        u32::try_from(rows).map_err(|_| RecordError::NoMetadata(path.to_owned()))
+    })
+}
+
 /// The open file of a shard, and which games it holds.
 fn open(path: &Path) -> Result<(SerializedFileReader<File>, ShardInfo), RecordError> {
     let read = |source| RecordError::Read { path: path.to_owned(), source };

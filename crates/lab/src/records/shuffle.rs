@@ -1,69 +1,126 @@
 //! Records in random order, from shards of any size, with a buffer of limited size.
 
-use std::{path::PathBuf, vec};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use afterstate_game::{GameRng, game_rng};
 use rand_core::Rng;
 
-use super::{Record, RecordError, Shard};
+use super::{Record, RecordError, Shard, shard::rows};
 
 /// An endless stream of records: each epoch has all of them once. Shards come in random order, and each record that leaves is picked
 /// at random from a buffer, whose place the next record read takes. What comes is a function of the shards, the size
 /// of the buffer and the seed.
 pub struct Shuffled {
     shards: Vec<PathBuf>,
-    rng: GameRng,
+    order: Order,
     capacity: usize,
     buffer: Vec<Record>,
-    /// The shards left in this epoch, the next one last.
-    left: Vec<PathBuf>,
-    /// What is left of the shard that is being read.
-    records: vec::IntoIter<Record>,
+    /// The shard that is being read, by its number, and its records.
+    read: Option<(u32, Vec<Record>)>,
 }
+
+/// Where a record is: the number of its shard, and its row.
+type Place = (u32, u32);
 
 impl Shuffled {
     /// The records of these shards, with a buffer for so many of them.
-    pub fn new(shards: Vec<PathBuf>, capacity: usize, seed: u64) -> Self {
-        let (rng, capacity) = (game_rng(seed, 1), capacity.max(1));
-        Shuffled { shards, rng, capacity, buffer: Vec::new(), left: Vec::new(), records: vec![].into_iter() }
+    ///
+    /// # Errors
+    /// When a shard cannot be read, or there are no records at all.
+    pub fn new(shards: Vec<PathBuf>, capacity: usize, seed: u64) -> Result<Self, RecordError> {
+        let rows = shards.iter().map(|shard| rows(shard)).collect::<Result<Vec<_>, _>>()?;
+        if rows.iter().all(|&rows| rows == 0) {
+            return Err(RecordError::Empty(shards.first().cloned().unwrap_or_else(|| ".".into())));
+        }
+        let order = Order { rng: game_rng(seed, 1), rows, left: Vec::new(), next: None };
+        Ok(Shuffled { shards, order, capacity: capacity.max(1), buffer: Vec::new(), read: None })
+    }
+
+    /// Goes on as if so many records had been drawn, at the beginning: only the shards are read whose records are in the buffer
+    /// then.
+    ///
+    /// # Errors
+    /// When a shard cannot be read.
+    pub fn skip(&mut self, drawn: u64) -> Result<(), RecordError> {
+        if drawn == 0 {
+            return Ok(());
+        }
+        let mut places: Vec<Place> = (0..self.capacity).map(|_| self.order.read()).collect();
+        for _ in 0..drawn {
+            let left = self.order.below(self.capacity);
+            places[left] = self.order.read();
+        }
+        let mut by_shard: BTreeMap<u32, Vec<(usize, u32)>> = BTreeMap::new();
+        for (i, (shard, row)) in places.iter().enumerate() {
+            by_shard.entry(*shard).or_default().push((i, *row));
+        }
+        let mut buffer = vec![None; self.capacity];
+        for (shard, wanted) in by_shard {
+            for (i, row) in wanted {
+                buffer[i] = Some(self.load((shard, row))?);
+            }
+        }
+        self.buffer = buffer.into_iter().flatten().collect();
+        Ok(())
     }
 
     /// The next record.
     ///
     /// # Errors
-    /// When a shard cannot be read, or there are no records at all.
+    /// When a shard cannot be read.
     pub fn draw(&mut self) -> Result<Record, RecordError> {
         while self.buffer.len() < self.capacity {
-            let record = self.read()?;
+            let place = self.order.read();
+            let record = self.load(place)?;
             self.buffer.push(record);
         }
-        let place = self.below(self.buffer.len());
-        let record = self.read()?;
-        Ok(std::mem::replace(&mut self.buffer[place], record))
+        let left = self.order.below(self.capacity);
+        let place = self.order.read();
+        let record = self.load(place)?;
+        Ok(std::mem::replace(&mut self.buffer[left], record))
     }
 
-    /// The next record in the order of the files.
-    fn read(&mut self) -> Result<Record, RecordError> {
-        let mut empty = 0;
+    /// The record at a place; its shard is read unless it was the last one.
+    fn load(&mut self, (shard, row): Place) -> Result<Record, RecordError> {
+        let path = &self.shards[shard as usize];
+        if self.read.as_ref().is_none_or(|(read, _)| *read != shard) {
+            self.read = Some((shard, Shard::read(path)?.records));
+        }
+        let record = self.read.as_ref().and_then(|(_, records)| records.get(row as usize));
+        record.copied().ok_or_else(|| RecordError::Empty(path.clone()))
+    }
+}
+
+/// The order in which records are read, and random numbers between.
+struct Order {
+    rng: GameRng,
+    /// The number of records in each shard, of which there is one at least.
+    rows: Vec<u32>,
+    /// The shards left in this epoch, the next one last.
+    left: Vec<u32>,
+    /// The next record of the shard that is being read, if there is one.
+    next: Option<Place>,
+}
+
+impl Order {
+    /// The place of the next record.
+    #[inline]
+    fn read(&mut self) -> Place {
         loop {
-            if let Some(record) = self.records.next() {
-                return Ok(record);
+            if let Some((shard, row)) = self.next.filter(|(shard, row)| *row < self.rows[*shard as usize]) {
+                self.next = Some((shard, row + 1));
+                return (shard, row);
             }
             if self.left.is_empty() {
                 self.begin_epoch();
             }
-            let Some(shard) = self.left.pop() else { return Err(RecordError::Empty(PathBuf::from("."))) };
-            if empty > self.shards.len() {
-                return Err(RecordError::Empty(shard));
-            }
-            empty += 1;
-            self.records = Shard::read(&shard)?.records.into_iter();
+            self.next = self.left.pop().map(|shard| (shard, 0));
         }
     }
 
     /// Fisher–Yates.
     fn begin_epoch(&mut self) {
-        self.left = self.shards.clone();
+        self.left = (0..self.rows.len() as u32).collect();
         for i in (1..self.left.len()).rev() {
             let other = self.below(i + 1);
             self.left.swap(i, other);
@@ -71,6 +128,7 @@ impl Shuffled {
     }
 
     /// A random number below `n`.
+    #[inline]
     fn below(&mut self, n: usize) -> usize {
         (((self.rng.next_u64() >> 32) * n as u64) >> 32) as usize
     }

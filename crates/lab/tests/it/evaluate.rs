@@ -46,6 +46,48 @@ fn one_ply_is_greedy_play() {
     assert_eq!(play(&network, "1ply", 50, 3, None).results, greedy);
 }
 
+/// Milestones against games that are followed move by move here: the first board with a tile counts, on any number of threads.
+#[test]
+fn milestones_are_the_first_boards_with_a_tile() {
+    let network = network();
+    let player: PlayerSpec = "1ply".parse().expect("a player");
+    let mut first = std::collections::BTreeMap::<u32, Vec<(f64, f64)>>::new();
+    for number in 0..30 {
+        let mut game = Game::<4>::new(Rules::default(), 3, number);
+        let mut moves = player.player::<4>(network.view(), Rules::default(), 1);
+        let mut made = HashSet::new();
+        while let Some(best) = moves.advise(game.state()).best() {
+            game.play(best);
+            for tile in game.state().board().exponents().filter(|&exponent| exponent >= 7) {
+                if made.insert(tile) {
+                    first.entry(1 << tile).or_default().push((game.score() as f64, game.moves() as f64));
+                }
+            }
+        }
+    }
+    assert!(first.len() > 1, "{first:?}");
+    for threads in [1, 3] {
+        let (deck, again) = (Deck::new(30), Deck::new(30));
+        let contest = |deck| Contest {
+            network: &network,
+            player,
+            endgames: None,
+            games: games(deck),
+            threads,
+            collect: None,
+        };
+        let milestones = contest(&deck).milestones(|_| true).expect("played to the end");
+        assert_eq!(milestones.len(), first.len());
+        for (found, (tile, games)) in milestones.iter().zip(&first) {
+            let mean = |of: fn(&(f64, f64)) -> f64| games.iter().map(of).sum::<f64>() / games.len() as f64;
+            assert_eq!((found.tile, found.games), (*tile, games.len() as u64));
+            assert!((found.score.mean - mean(|game| game.0)).abs() < 1e-6, "{found:?}");
+            assert!((found.moves.mean - mean(|game| game.1)).abs() < 1e-6, "{found:?}");
+        }
+        assert_eq!(contest(&again).milestones(|_| false), None, "stopped");
+    }
+}
+
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let network = network();

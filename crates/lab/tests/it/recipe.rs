@@ -196,6 +196,16 @@ fn initial_values_are_given_for_a_board_or_a_weight() {
         ("network.halved = [0, 1]", "a list with a number for each stage"),
         ("network = { stages = '2^1', from = 'x', halved = [0, 1] }", "stage 1 cannot begin with"),
         ("network = { stages = '16384', halved = [0, 1] }", "give network.from"),
+        (
+            "network = { stages = '16384', from = 'x', halved = [0, 1], ranges = '1-13 14-15' }",
+            "must end two tiles below 16384",
+        ),
+        ("network.ranges = '1-8 9-15 from 7'", "none would be split"),
+        (
+            "start = { kind = 'stage', shortest = 5 }\nnetwork = { stages = '16384', from = 'x' }",
+            "without restarts",
+        ),
+        ("start = { kind = 'carousel', restarts = 5 }\nnetwork.stages = '16384'", "\"restart\" or \"stage\""),
         ("network.initial_value = 1\nnetwork.tuples = '4x7'", "no tuple set is called `4x7`"),
     ] {
         let error = resolve(lines).unwrap_err().to_string();

@@ -115,7 +115,7 @@ fn shuffled_records_are_all_of_them_in_an_order_of_the_seed() {
     record(directory.path(), 3 * GAMES_PER_SHARD, 2).unwrap();
     let (all, shards) = (read_all(directory.path()), shards(directory.path()).unwrap());
     let draw = |seed: u64, count: usize| -> Vec<Record> {
-        let mut shuffled = Shuffled::new(shards.clone(), 500, seed);
+        let mut shuffled = Shuffled::new(shards.clone(), 500, seed).unwrap();
         (0..count).map(|_| shuffled.draw().unwrap()).collect()
     };
     let key = |record: &Record| (record.game, record.ply);
@@ -127,6 +127,37 @@ fn shuffled_records_are_all_of_them_in_an_order_of_the_seed() {
     assert!(distinct.len() > all.len() * 19 / 20, "{} of {}", distinct.len(), all.len());
     let neighbours = drawn.windows(2).filter(|pair| key(&pair[0]).0 == key(&pair[1]).0).count();
     assert!(neighbours < drawn.len() / 3, "{neighbours} of {} follow one of the same game", drawn.len());
+    // Skipping is drawing, in the first epoch and in the next.
+    for skipped in [0, 1, 499, 700, all.len() + 300] {
+        let mut shuffled = Shuffled::new(shards.clone(), 500, 1).unwrap();
+        shuffled.skip(skipped as u64).unwrap();
+        let rest: Vec<_> = (0..200).map(|_| shuffled.draw().unwrap()).collect();
+        assert_eq!(rest, drawn[skipped..skipped + 200], "after {skipped}");
+    }
+}
+
+/// Records of several players are directories in one directory; each is recorded, and goes on, for itself.
+#[test]
+fn records_of_several_players_are_read_together() {
+    let directory = tempfile::tempdir().unwrap();
+    let [first, second] = ["first", "second"].map(|name| directory.path().join(name));
+    assert!(record(&first, 2, 1).unwrap());
+    let other =
+        Recorder { directory: &second, about: About { seed: 9, ..about("random") }, games: 3, threads: 1 };
+    assert!(other.record(|| Random, |_, _| true).unwrap());
+    assert!(
+        other.record(|| Random, |there, result| there == 3 && result.is_none()).unwrap(),
+        "all are there"
+    );
+    let verified = verify(directory.path(), |_| ()).unwrap();
+    assert_eq!((verified.shards, verified.games), (2, 5));
+    let all = [read_all(&first), read_all(&second)].concat();
+    assert_eq!(read_all(directory.path()), all);
+    let mut shuffled = Shuffled::new(shards(directory.path()).unwrap(), all.len(), 1).unwrap();
+    let drawn: HashSet<_> = (0..all.len()).map(|_| shuffled.draw().unwrap().state.to_string()).collect();
+    assert!(
+        [&first, &second].iter().all(|&of| read_all(of).iter().any(|r| drawn.contains(&r.state.to_string())))
+    );
 }
 
 #[test]

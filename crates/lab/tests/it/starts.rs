@@ -46,7 +46,20 @@ fn recipes_say_where_episodes_begin() {
             "{ kind = 'restart', restarts = 3, shortest = 20 }",
             StartSpec::Restart(Restart { restarts: 3, shortest: 20 }),
         ),
-        ("{ kind = 'stage', collected = 5 }", StartSpec::StageByStage(StageByStage { collected: 5 })),
+        (
+            "{ kind = 'stage', collected = 5 }",
+            StartSpec::StageByStage(StageByStage {
+                collected: 5,
+                restart: Restart { restarts: 0, shortest: 0 },
+            }),
+        ),
+        (
+            "{ kind = 'stage', collected = 5, restarts = 3 }",
+            StartSpec::StageByStage(StageByStage {
+                collected: 5,
+                restart: Restart { restarts: 3, shortest: 10 },
+            }),
+        ),
     ] {
         let recipe = recipe(&staged(start)).expect("a recipe");
         assert_eq!(recipe.settings().start, expected);

@@ -14,7 +14,8 @@
 //!    stage 8 of 2⁴ stages would never be started from: two 16384-tiles, which merge to begin it, are stage 4, or 6 where
 //!    stages are [carried](afterstate_network::Stages).
 //! 4. A number of episodes can follow each other in each stage; the author's program has 200, the paper 1.
-//! 5. The carousel can begin in a later stage than the first one. Whole games are then played only until enough initial
+//! 5. The carousel can begin in a later stage than the first one, which is carousel shaping and training [stage by
+//!    stage](super::StageByStage) in one. Whole games are then played only until enough initial
 //!    states of that stage are kept, and the stages before it, which come from a trained model, do not learn.
 //! 6. It can end in an earlier stage than the last one. An episode that leaves that stage ends there, with the value of the
 //!    afterstate that it has come to, which does not learn, in place of what would follow.

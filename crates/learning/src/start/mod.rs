@@ -90,7 +90,8 @@ enum Kind<const N: usize> {
     Fresh,
     Carousel(Carousel, Mutex<Wheel<N>>),
     Restart(Restart),
-    StageByStage(Mutex<Entrances<N>>),
+    /// With the restarts in the last stage.
+    StageByStage(Restart, Mutex<Entrances<N>>),
 }
 
 /// What a start remembers of one game.
@@ -101,15 +102,22 @@ pub(crate) struct Memory<const N: usize> {
     stage: usize,
     /// The last of the stages that the episode has come to one after the other, none left out.
     passed: usize,
-    /// The states of the episode so far, the present one last; for restarts alone.
+    /// The states of the episode so far, the present one last, where it can be followed by a restart.
     episode: Vec<State<N>>,
-    /// The number of restarts since the last whole game.
+    /// The number of restarts since the last episode that was none.
     restarts: u32,
 }
 
 impl<const N: usize> Memory<N> {
     pub(crate) fn new() -> Self {
         Memory { fresh: true, stage: 0, passed: 0, episode: Vec::new(), restarts: 0 }
+    }
+
+    /// Where to go back to in the episode, if there is another restart.
+    fn restart(&mut self, restart: &Restart) -> Option<State<N>> {
+        let (state, restarts) = restart.next(&self.episode, self.restarts);
+        self.restarts = restarts;
+        state
     }
 
     /// Forgets the episode; there is no other one.
@@ -129,7 +137,9 @@ impl<const N: usize> Starts<N> {
                 Kind::Carousel(carousel, Mutex::new(wheel))
             }
             StartSpec::Restart(restart) => Kind::Restart(restart),
-            StartSpec::StageByStage(by_stage) => Kind::StageByStage(Mutex::new(Entrances::new(by_stage))),
+            StartSpec::StageByStage(by_stage) => {
+                Kind::StageByStage(by_stage.restart, Mutex::new(Entrances::new(by_stage)))
+            }
         };
         Some(Starts { stages: stages.clone(), kind })
     }
@@ -139,12 +149,10 @@ impl<const N: usize> Starts<N> {
         let state = match &self.kind {
             Kind::Fresh => None,
             Kind::Carousel(_, wheel) => locked(wheel).next(rng),
-            Kind::Restart(restart) => {
-                let (state, restarts) = restart.next(&memory.episode, memory.restarts);
-                memory.restarts = restarts;
-                state
+            Kind::Restart(restart) => memory.restart(restart),
+            Kind::StageByStage(restart, entrances) => {
+                memory.restart(restart).or_else(|| locked(entrances).next(rng))
             }
-            Kind::StageByStage(entrances) => locked(entrances).next(rng),
         };
         memory.fresh = state.is_none();
         state
@@ -155,8 +163,17 @@ impl<const N: usize> Starts<N> {
         memory.stage = self.stage_of(state);
         memory.passed = memory.stage;
         memory.episode.clear();
-        if matches!(self.kind, Kind::Restart(_)) {
+        if self.remembers(memory.fresh) {
             memory.episode.push(state);
+        }
+    }
+
+    /// Whether the states of an episode are remembered, which is a whole game or not.
+    fn remembers(&self, fresh: bool) -> bool {
+        match &self.kind {
+            Kind::Fresh | Kind::Carousel(..) => false,
+            Kind::Restart(_) => true,
+            Kind::StageByStage(restart, _) => restart.restarts > 0 && !fresh,
         }
     }
 
@@ -170,16 +187,18 @@ impl<const N: usize> Starts<N> {
     pub(crate) fn watch(&self, memory: &mut Memory<N>, state: State<N>) {
         let (before, stage) = (memory.stage, self.stage_of(state));
         memory.stage = stage;
+        if self.remembers(memory.fresh) {
+            memory.episode.push(state);
+        }
         match &self.kind {
-            Kind::Fresh => {}
+            Kind::Fresh | Kind::Restart(_) => {}
             Kind::Carousel(_, wheel) => {
                 if stage == memory.passed + 1 {
                     memory.passed = stage;
                     locked(wheel).enter(stage, state);
                 }
             }
-            Kind::Restart(_) => memory.episode.push(state),
-            Kind::StageByStage(entrances) => {
+            Kind::StageByStage(_, entrances) => {
                 if before < stage && stage + 1 == self.stages.count() {
                     locked(entrances).enter(state);
                 }
@@ -252,7 +271,7 @@ impl<const N: usize> Starts<N> {
         match &self.kind {
             Kind::Fresh | Kind::Restart(_) => StartsState::None,
             Kind::Carousel(_, wheel) => StartsState::Carousel(locked(wheel).state()),
-            Kind::StageByStage(entrances) => StartsState::StageByStage(locked(entrances).state()),
+            Kind::StageByStage(_, entrances) => StartsState::StageByStage(locked(entrances).state()),
         }
     }
 
@@ -263,7 +282,7 @@ impl<const N: usize> Starts<N> {
             (Kind::Carousel(_, wheel), StartsState::Carousel(state)) => {
                 locked(wheel).restore(state, &self.stages)
             }
-            (Kind::StageByStage(entrances), StartsState::StageByStage(state)) => {
+            (Kind::StageByStage(_, entrances), StartsState::StageByStage(state)) => {
                 locked(entrances).restore(state, &self.stages)
             }
             _ => None,
@@ -279,11 +298,11 @@ impl<const N: usize> Starts<N> {
         moves: u64,
     ) -> Option<Memory<N>> {
         let episode: Vec<State<N>> = parsed(&state.episode)?;
-        let (most_restarts, recorded) = match (&self.kind, present) {
-            (Kind::Restart(restart), Some(_)) => (restart.restarts, moves + 1),
-            (Kind::Restart(restart), None) => (restart.restarts, 0),
-            _ => (0, 0),
+        let most_restarts = match &self.kind {
+            Kind::Restart(restart) | Kind::StageByStage(restart, _) => restart.restarts,
+            Kind::Fresh | Kind::Carousel(..) => 0,
         };
+        let recorded = if self.remembers(state.fresh) && present.is_some() { moves + 1 } else { 0 };
         let fits =
             episode.len() as u64 == recorded && episode.last().is_none_or(|&last| Some(last) == present);
         if !fits || state.restarts > most_restarts || state.passed >= self.stages.count() {

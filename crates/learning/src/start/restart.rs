@@ -21,6 +21,9 @@ pub struct Restart {
 }
 
 impl Restart {
+    /// No restarts.
+    pub const NONE: Restart = Restart { restarts: 0, shortest: 1 };
+
     /// Where to go back to in an episode, after so many restarts, and how many they are then.
     pub(super) fn next<const N: usize>(
         &self,

@@ -8,18 +8,21 @@
 //! 1. guei-2021 does not say how many first states are collected; we keep collecting, before the training proper,
 //!    until there is the number that the recipe asks for.
 //! 2. The last stage already learns from the games in which the states are collected.
+//! 3. An episode that began at such a state can be followed by [restarts](super::Restart) in its middle.
 
 use afterstate_game::{GameRng, State};
 use afterstate_network::Stages;
 use serde::{Deserialize, Serialize};
 
-use super::{choose, parsed, texts};
+use super::{Restart, choose, parsed, texts};
 
 /// The parameters of training by stages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StageByStage {
     /// The number of first states that are collected.
     pub collected: usize,
+    /// The restarts that follow an episode of the last stage.
+    pub restart: Restart,
 }
 
 /// The first states of the last stage that have been met.

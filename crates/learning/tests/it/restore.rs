@@ -18,7 +18,7 @@ fn network_spec(start: StartSpec) -> NetworkSpec {
     }
 }
 
-const STARTS: [StartSpec; 4] = [
+const STARTS: [StartSpec; 5] = [
     StartSpec::Carousel(Carousel {
         games_per_stage: 2,
         kept: 10,
@@ -34,7 +34,8 @@ const STARTS: [StartSpec; 4] = [
         given: false,
     }),
     StartSpec::Restart(Restart { restarts: 3, shortest: 10 }),
-    StartSpec::StageByStage(StageByStage { collected: 5 }),
+    StartSpec::StageByStage(StageByStage { collected: 5, restart: Restart::NONE }),
+    StartSpec::StageByStage(StageByStage { collected: 5, restart: Restart { restarts: 2, shortest: 5 } }),
 ];
 
 /// V, E and A of every weight.
@@ -145,7 +146,7 @@ fn interrupted_training_goes_on_with_every_start() {
 #[test]
 fn damaged_starts_are_refused() {
     let with = |start, actions| Settings { start, ..settings(TD_0, TC, Budget::Actions(actions)) };
-    let [carousel, _, restart, by_stage] = STARTS;
+    let [carousel, _, restart, by_stage, _] = STARTS;
     let mut checked = 0;
     for (start, path, value) in [
         (carousel, "/starts", json!("None")),

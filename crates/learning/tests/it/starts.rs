@@ -16,7 +16,7 @@ fn staged() -> NetworkSpec {
 }
 
 /// Every start, so parameterised that a short training meets all its cases.
-fn starts() -> [StartSpec; 6] {
+fn starts() -> [StartSpec; 7] {
     let carousel = |games_per_stage, kept, first_stage| {
         StartSpec::Carousel(Carousel { games_per_stage, kept, first_stage, last_stage: None, given: false })
     };
@@ -25,8 +25,9 @@ fn starts() -> [StartSpec; 6] {
         carousel(3, 5, 0),
         StartSpec::Restart(Restart { restarts: 10, shortest: 10 }),
         StartSpec::Restart(Restart { restarts: 2, shortest: 1 }),
-        StartSpec::StageByStage(StageByStage { collected: 5 }),
+        StartSpec::StageByStage(StageByStage { collected: 5, restart: Restart::NONE }),
         carousel(1, 5, 1),
+        StartSpec::StageByStage(StageByStage { collected: 5, restart: Restart { restarts: 2, shortest: 5 } }),
     ]
 }
 
@@ -61,7 +62,7 @@ fn episodes_begin_where_the_papers_say() {
         let stage = |state: &State<4>| staged().stages.of(&state.board().bytes());
         naive.starts.iter().map(|(fresh, state)| (*fresh, stage(state))).collect::<Vec<_>>()
     };
-    let [one_each, three_each, restarts, two_restarts, by_stage, late] = starts().map(begun);
+    let [one_each, three_each, restarts, two_restarts, by_stage, late, stage_restarts] = starts().map(begun);
     let is_turn = |pair: &[(bool, usize)]| pair[1].1 == 0 || pair[1].1 == pair[0].1 + 1;
     assert!(one_each.windows(2).all(is_turn), "one stage after the other");
     assert_eq!(one_each[191..197].iter().map(|start| start.1).sum::<usize>(), 6, "every stage in turn");
@@ -78,6 +79,11 @@ fn episodes_begin_where_the_papers_say() {
     let collecting = by_stage.iter().take_while(|(fresh, _)| *fresh).count();
     assert!((1..190).contains(&collecting), "{collecting}");
     assert!(by_stage[collecting..].iter().all(|start| *start == (false, 2)), "then the last stage alone");
+    assert_eq!(by_stage[..=collecting], stage_restarts[..=collecting], "no restarts while collecting");
+    assert!(
+        stage_restarts[collecting..].iter().all(|start| *start == (false, 2)),
+        "nor outside of the last stage"
+    );
     let collecting = late.iter().take_while(|(fresh, _)| *fresh).count();
     assert!((5..190).contains(&collecting), "{collecting}");
     let (turns, _) = late[collecting..].as_chunks::<2>();
@@ -159,6 +165,12 @@ fn starts_without_effect_are_fresh_ones() {
     assert!(fresh == learned(&late, StartSpec::Restart(Restart { restarts: 0, shortest: 1 })));
     assert!(fresh == learned(&late, StartSpec::Restart(Restart { restarts: 10, shortest: 1 << 40 })));
     assert!(fresh != learned(&late, starts()[3]), "restarts have an effect");
+    let by_stage = |restarts, shortest| {
+        let restart = Restart { restarts, shortest };
+        learned(&staged(), StartSpec::StageByStage(StageByStage { collected: 5, restart }))
+    };
+    assert!(by_stage(0, 1) == by_stage(10, 1 << 40), "no episode of the last stage is so long");
+    assert!(by_stage(0, 1) != by_stage(10, 1), "restarts in the last stage have an effect");
 }
 
 /// Every episode counts, but only whole games are reported.
@@ -201,7 +213,7 @@ fn frozen_stages_do_not_change() {
             if promotion && parallel == Parallel::PrivateHot {
                 continue;
             }
-            for start in [StartSpec::StageByStage(StageByStage { collected: 10 }), starts()[5]] {
+            for start in [starts()[4], starts()[5], starts()[6]] {
                 let before = bits_of(&network, 0..2);
                 let settings =
                     Settings { start, threads, parallel, ..settings(TD_0, TC, Budget::Actions(50_000)) };
@@ -231,7 +243,7 @@ fn starts_that_make_no_sense_are_refused() {
         let settings = Settings { start, ..settings(TD_0, TC, Budget::Episodes(1)) };
         Trainer::new(&network, settings).err().map(|error| error.to_string())
     };
-    let [carousel, _, restart, _, by_stage, late] = starts();
+    let [carousel, _, restart, _, by_stage, late, _] = starts();
     let within = |first_stage, last_stage| {
         StartSpec::Carousel(Carousel { games_per_stage: 1, kept: 5, first_stage, last_stage, given: false })
     };

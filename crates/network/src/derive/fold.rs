@@ -137,8 +137,7 @@ fn folded_spec(spec: &NetworkSpec, holders: &[Holder]) -> Result<NetworkSpec, Tu
 /// The table of a tuple with the stage, action and value range of a table of the folded network.
 fn source(spec: &NetworkSpec, folded: &NetworkSpec, table: usize, tuple: usize) -> usize {
     let id = folded.table_id(table);
-    let ranges = spec.tables_per_set() / spec.tuples.as_slice().len();
-    id.set * spec.tables_per_set() + tuple * ranges + id.range
+    id.set * spec.tables_per_set() + spec.tables_of(tuple).start + id.range
 }
 
 /// A tuple that stays.
@@ -170,7 +169,10 @@ fn holders(spec: &NetworkSpec) -> Option<Vec<Holder>> {
     order.sort_by_key(|&i| std::cmp::Reverse(tuples[i].len()));
     let mut holders: Vec<Holder> = Vec::new();
     for tuple in order {
-        let places = |holder: &Holder| places(spec, &tuples[tuple], &tuples[holder.tuple]);
+        let places = |holder: &Holder| {
+            let alike = spec.ranges_of(tuple) == spec.ranges_of(holder.tuple);
+            alike.then(|| places(spec, &tuples[tuple], &tuples[holder.tuple]))?
+        };
         match holders.iter().enumerate().find_map(|(i, holder)| Some((i, places(holder)?))) {
             Some((i, places)) => holders[i].inner.push(Inner { tuple, places }),
             None => holders.push(Holder { tuple, inner: Vec::new() }),

@@ -8,13 +8,32 @@
 use crate::{Network, NetworkSpec, SpecError};
 
 impl NetworkSpec {
-    /// The exponent from which on tiles are halved for a stage.
+    /// Tiles at or above this exponent are halved for a stage.
     ///
     /// # Errors
-    /// When no tile begins the stage, or the network has weights that are not of single tiles or stand for others.
+    /// When no tile begins the stage, or the network has weights that stand for others, or value ranges that show tiles
+    /// alike that halving tells apart.
     pub fn halved_from(&self, stage: usize) -> Result<u8, SpecError> {
-        let begins = self.stages.begins_with(stage).filter(|_| self.ranges.is_none() && !self.promotion);
-        begins.and_then(|tiles| tiles.last().copied()).ok_or(SpecError::Halved(stage))
+        let begins = self.stages.begins_with(stage).filter(|_| !self.promotion);
+        let smallest = begins.and_then(|tiles| tiles.last().copied()).ok_or(SpecError::Halved(stage))?;
+        (0..self.tables_per_set())
+            .try_for_each(|table| self.halved_labels(table, stage, smallest).map(|_| ()))?;
+        Ok(smallest)
+    }
+
+    /// For each label of a table the label of the tile that is halved, if tiles are from an exponent on.
+    fn halved_labels(&self, table: usize, stage: usize, smallest: u8) -> Result<Vec<usize>, SpecError> {
+        let (range, mut labels) = (self.range(table), vec![None; self.labels(table)]);
+        for exponent in 0..self.tile_values as u8 {
+            let label = |exponent| usize::from(range.label(exponent, self.tile_values));
+            let halved = label(exponent - u8::from(exponent >= smallest));
+            let known = labels[label(exponent)].get_or_insert(halved);
+            if *known != halved {
+                let (tile, smallest) = (2 << range.last, 1 << smallest);
+                return Err(SpecError::HalvedRange { stage, range, tile, smallest });
+            }
+        }
+        Ok(labels.into_iter().flatten().collect())
     }
 }
 
@@ -26,15 +45,15 @@ impl Network {
     /// Those of [`NetworkSpec::halved_from`].
     pub fn begin_halved(&self, stage: usize, factor: f32) -> Result<(), SpecError> {
         let spec = self.spec();
-        let smallest = usize::from(spec.halved_from(stage)?);
+        let smallest = spec.halved_from(stage)?;
         let per_stage = spec.tables() / spec.stages.count();
         for table in 0..per_stage {
             let first: Vec<f32> = self.table(table).collect();
             let (labels, cells) = (spec.labels(table), spec.tuple(table).len());
-            let halved = |label: usize| label - usize::from(label >= smallest);
+            let halved = spec.halved_labels(table, stage, smallest)?;
             let index = |index: usize| {
                 let places = (0..cells as u32).map(|cell| labels.pow(cell));
-                places.map(|place| halved(index / place % labels) * place).sum::<usize>()
+                places.map(|place| halved[index / place % labels] * place).sum::<usize>()
             };
             self.set_table(stage * per_stage + table, (0..first.len()).map(|i| factor * first[index(i)]));
         }

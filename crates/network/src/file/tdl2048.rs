@@ -226,7 +226,7 @@ fn check_exportable(network: &NetworkSpec) -> Result<(), Problem> {
          ranges and an initial value of {}",
         network.values,
         network.stages.count(),
-        network.ranges().as_slice().len(),
+        network.ranges.as_ref().map_or(1, |ranges| ranges.as_slice().len()),
         network.initial(0),
     )))
 }

@@ -86,6 +86,14 @@ fn redundant() -> Vec<(NetworkSpec, &'static str)> {
             NetworkSpec { ranges: Some(ValueRanges::parse("1-5 5-10 11-15", 16).expect("ranges")), ..ranges },
             "0123 0145",
         ),
+        // Plain tuples lie inside plain ones, split ones inside split ones.
+        (
+            NetworkSpec {
+                ranges: Some(ValueRanges::parse("1-8 9-15 from 4", 16).expect("ranges")),
+                ..spec("0123 0145 048c 012 01 0", 16)
+            },
+            "0123 0145 012",
+        ),
         // 37 is an image of 01, but only symmetric sampling makes them one; 048c one of 0123.
         (spec("0123 048c 37 5", 9), "0123 5"),
         (NetworkSpec { symmetric: false, ..spec("0123 048c 37 32 3 5", 9) }, "0123 048c 37 5"),

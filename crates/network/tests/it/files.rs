@@ -66,6 +66,11 @@ fn what_is_saved_is_loaded() {
             initial: vec![320_000.0],
             ..NetworkSpec::default()
         }),
+        filled(NetworkSpec {
+            tuples: Tuples::new(["01245", "012", "45689"].map(|t| t.parse().unwrap()).into()).unwrap(),
+            ranges: Some(ValueRanges::parse("1-8 9-15 from 5", 16).unwrap()),
+            ..NetworkSpec::default()
+        }),
     ] {
         network.save(&path, &extra()).unwrap();
         assert!(same(&network, &Network::load(&path).unwrap()));

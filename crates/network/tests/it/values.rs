@@ -60,6 +60,36 @@ fn value_ranges_have_tables_of_their_own() {
     check::<4>(spec(4, "012345678 0123456789", 4));
 }
 
+/// Long tuples split and short ones plain: the value is that of the long tuples alone, split, and of the short ones, plain.
+#[test]
+fn long_tuples_alone_can_be_split() {
+    let (long, short) = ("01245 45689 0123", "0145 56 1256 012");
+    let ranges = |text: &str| Some(ValueRanges::parse(text, 16).expect("ranges"));
+    for (cells, of_split) in [(4, 5), (5, 2), (3, 6)] {
+        let all = [long, short].join(" ");
+        let mixed = NetworkSpec { ranges: ranges(&format!("1-8 8-15 from {cells}")), ..spec(4, &all, 16) };
+        assert_eq!(mixed.tables_per_set(), 7 + of_split, "from {cells}");
+        check::<4>(mixed);
+    }
+    let mixed = NetworkSpec { ranges: ranges("1-8 9-15 from 5"), ..spec(4, "0145 01245 56 45689", 16) };
+    let split = NetworkSpec { ranges: ranges("1-8 9-15"), ..spec(4, "01245 45689", 16) };
+    let networks = [mixed, split, spec(4, "0145 56", 16)].map(|spec| Network::new(spec).expect("a network"));
+    let [mixed, split, plain] = &networks;
+    let weight = |index: usize| (index.wrapping_mul(2_654_435_761) % 1000) as f32;
+    // By tuple and range: 0145, 01245 twice, 56, 45689 twice.
+    let parts = [(plain, 0), (split, 0), (split, 1), (plain, 1), (split, 2), (split, 3)];
+    for (table, (part, own)) in parts.into_iter().enumerate() {
+        for (network, table) in [(mixed, table), (part, own)] {
+            network
+                .set_table(table, (0..network.spec().table_len(table) as usize).map(|i| weight(i + 7 * own)));
+        }
+    }
+    for board in boards::<4>(500) {
+        let value = |network: &Network| network.value(Afterstate::new(board));
+        assert_eq!(value(mixed), value(split) + value(plain), "{board}");
+    }
+}
+
 #[test]
 fn stages_have_tables_of_their_own() {
     for stages in ["2^1", "2^4", "2^4-carried", "16384", "16384 16384+8192", "32768"] {

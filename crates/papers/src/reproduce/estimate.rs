@@ -8,7 +8,7 @@ use afterstate_learning::Budget;
 
 use super::{Plan, ReproduceError, training::Method, work::lanes_of};
 use afterstate_lab::{
-    dcnn::{self, DcnnError},
+    dcnn::{self, DcnnError, Taught},
     recipe::Recipe,
     run::{self, LONGEST, Spans},
 };
@@ -94,7 +94,9 @@ impl Rates {
     /// Records in each second over all threads. A record takes time as there are weights, so that one network is
     /// measured for all.
     fn lesson_rate(&mut self, lesson: &dcnn::Settings) -> Result<Option<f64>, ReproduceError> {
-        let Some(spec) = lesson.spec()? else { return Ok(None) };
+        let Some(spec) = lesson.spec()?.filter(|_| matches!(lesson.network, Taught::Dcnn { .. })) else {
+            return Ok(None);
+        };
         let weights = spec.weights() as f64;
         let product = match self.taught {
             Some(product) => product,

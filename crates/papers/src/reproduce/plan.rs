@@ -296,7 +296,7 @@ impl Plan {
     fn not_asked_for(&self, row: &Row) -> Result<Option<String>, ReproduceError> {
         let mut reason = None;
         for column in &self.table.columns {
-            reason = match (column.measure, row.dcnn) {
+            reason = match (column.measure, row.lesson()) {
                 (Measure::Mean | Measure::Highest, None) => self.too_deep(row.search(column).parse()?),
                 _ => None,
             };
@@ -320,8 +320,8 @@ impl Plan {
             return Ok(Err(reason));
         }
         let name = self.table.training_name(row);
-        if let Some(dcnn) = row.dcnn {
-            return Ok(Ok(self.add_lesson(name, dcnn)));
+        if let Some((network, samples)) = row.lesson() {
+            return Ok(Ok(self.add_lesson(name, network, samples)));
         }
         let before = self.trainings.len();
         let training = self.add(&name, Some(row))?;
@@ -367,8 +367,7 @@ impl Plan {
     }
 
     /// Adds the lesson of a network. A shorter one is the beginning of a longer one, and no training of its own.
-    fn add_lesson(&mut self, name: String, dcnn: Dcnn) -> usize {
-        let Dcnn { layers, channels, samples } = dcnn;
+    fn add_lesson(&mut self, name: String, network: Taught, samples: u64) -> usize {
         let (part, budget) = (self.options.part(samples), format!("{} records", short(samples)));
         let known = self.trainings.iter_mut().enumerate().filter(|(_, training)| training.name == name);
         for (found, training) in known {
@@ -381,7 +380,7 @@ impl Plan {
         }
         let lesson = dcnn::Settings {
             records: self.options.records.clone().unwrap_or_default(),
-            network: Taught::Dcnn { layers, channels },
+            network,
             samples: part,
             test_every: 0,
             ..dcnn::Settings::default()
@@ -393,7 +392,7 @@ impl Plan {
 
     /// What a figure is made of; takes note of the evaluation that it needs.
     fn source(&mut self, row: &Row, column: &Column, training: usize) -> Result<Source, ReproduceError> {
-        let (entrant, limit) = match (column.measure, row.dcnn) {
+        let (entrant, limit) = match (column.measure, row.lesson()) {
             (Measure::HighestInTraining, _) => return Ok(Source::Trained { training }),
             (Measure::Seconds, _) => return Ok(Source::Timed { training }),
             (Measure::Weights | Measure::Memory, _) => {
@@ -403,13 +402,14 @@ impl Plan {
             (Measure::Error | Measure::Accuracy, None) => {
                 return Ok(Source::LeftOut("it does not learn from records".to_owned()));
             }
-            (_, Some(dcnn)) => {
-                let samples = column.samples.unwrap_or(dcnn.samples);
+            (_, Some((Taught::Dcnn { .. }, whole))) => {
+                let samples = column.samples.unwrap_or(whole);
                 if self.table.curve {
-                    self.add_points(training, dcnn.samples, row.games(column));
+                    self.add_points(training, whole, row.games(column));
                 }
                 (Entrant::Voting(self.options.part(samples)), None)
             }
+            (_, Some(_)) => (Entrant::Valuing, None),
             (_, None) => {
                 let player: PlayerSpec = row.search(column).parse()?;
                 if let Some(reason) = self.too_deep(player) {
@@ -473,7 +473,7 @@ fn scale(recipe: &mut Recipe, options: &Options) {
     {
         *reset = part(*reset);
     }
-    if let Start::Stage { collected } = &mut recipe.start {
+    if let Start::Stage { collected, .. } = &mut recipe.start {
         *collected = part(*collected as u64) as usize;
     }
 }

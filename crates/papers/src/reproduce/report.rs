@@ -141,9 +141,9 @@ fn report_row(plan: &Plan, trained: &[Vec<Trained>], row: usize) -> ReportRow {
     };
     let data = &plan.table.rows[row];
     let training = plan.sources[row].iter().find_map(Source::training);
-    let actions = training.map(|training| match data.dcnn {
+    let actions = training.map(|training| match data.lesson() {
         // Several rows may be points of one training.
-        Some(dcnn) => plan.options.part(dcnn.samples) as f64,
+        Some((_, samples)) => plan.options.part(samples) as f64,
         None => {
             let actions = trained[training].iter().map(|trained| trained.record.actions as f64);
             actions.sum::<f64>() / trained[training].len().max(1) as f64

@@ -38,6 +38,8 @@ pub enum Entrant {
     Searching(PlayerSpec),
     /// The policy after so many records, by majority vote.
     Voting(u64),
+    /// The network of values that was taught by records, greedily.
+    Valuing,
 }
 
 impl Entrant {
@@ -46,6 +48,7 @@ impl Entrant {
         match self {
             Entrant::Searching(player) => player.to_string(),
             Entrant::Voting(_) => Play::MajorityVote.to_string(),
+            Entrant::Valuing => "1ply".to_owned(),
         }
     }
 
@@ -53,7 +56,7 @@ impl Entrant {
     pub fn is_greedy(&self) -> bool {
         match self {
             Entrant::Searching(player) => player.is_greedy(),
-            Entrant::Voting(_) => true,
+            Entrant::Voting(_) | Entrant::Valuing => true,
         }
     }
 }
@@ -63,6 +66,7 @@ impl fmt::Display for Entrant {
         match self {
             Entrant::Searching(player) => write!(f, "{player}"),
             Entrant::Voting(records) => write!(f, "{}-{records}", self.search()),
+            Entrant::Valuing => f.write_str(&self.search()),
         }
     }
 }

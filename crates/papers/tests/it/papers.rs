@@ -58,7 +58,9 @@ fn holds(text: &str, figure: &str) -> bool {
     let inside = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit() || c == '.' || c == '±');
     text.match_indices(figure).any(|(at, found)| {
         let after = &text[at + found.len()..];
-        !inside(text[..at].chars().next_back()) && !inside(after.chars().next())
+        // The end of a sentence is no part of a number.
+        let ends = after.starts_with(". ");
+        !inside(text[..at].chars().next_back()) && (ends || !inside(after.chars().next()))
     })
 }
 
@@ -127,6 +129,7 @@ fn tables_are_whole() {
                     let last = table.columns.iter().filter_map(|column| column.samples).max();
                     assert!(last.is_none_or(|last| last <= dcnn.samples), "{name}: {}", row.name);
                 }
+                None if row.lesson().is_some() => {}
                 None => {
                     let recipe = Recipe::load(&table.training_name(row), &[]);
                     assert!(recipe.is_ok(), "{name}: {recipe:?}");
@@ -191,7 +194,7 @@ fn rows_and_columns_of_one_lesson_share_its_training() {
     let tests = [2, 4, 6].map(|n| (format!("majority-{n}000000"), 1000));
     assert_eq!(points(&five, 3), tests);
     let one = plan("kondo-2019/table-1");
-    assert_eq!((one.trainings.len(), one.left_out().count()), (2, 1));
+    assert_eq!((one.trainings.len(), one.left_out().count()), (3, 0));
 }
 
 /// Rows of which only deeper searches are measured are not trained: X1 and X2 of this table take three trainings.
@@ -214,7 +217,11 @@ fn rows_that_are_only_searched_deeper_need_no_training() {
     let rows = |names: [&str; 4]| names.map(|row| format!("guei-2021/table-10/{row}"));
     assert_eq!(names(&greedy)[..], rows(["v0", "v1", "v2", "v3"]));
     let Method::Recipe(stage) = &greedy.trainings[3].method else { panic!("no recipe") };
-    assert_eq!(stage.start, Start::Stage { collected: 10 }, "10,000 at the paper's budget");
+    assert_eq!(
+        stage.start,
+        Start::Stage { collected: 10, restarts: 0, shortest: 0 },
+        "10,000 at the paper's budget"
+    );
     let left_out: Vec<_> = greedy.left_out().map(|(row, _)| row.name.clone()).collect();
     assert_eq!(left_out, ["v4", "v5", "x1", "x2", "x3"]);
     assert_eq!(plan(None).trainings.len(), 7, "{:?}", names(&plan(None)));

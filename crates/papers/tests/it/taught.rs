@@ -81,6 +81,43 @@ fn go(plan: &Plan, directory: &Path) -> (Vec<Vec<Trained>>, usize) {
     (trained.expect("nobody stopped it"), batches)
 }
 
+/// A network of values is taught by the same records, and plays greedily.
+#[test]
+fn a_network_of_values_is_taught_and_plays() {
+    let table = "
+title = 'T'
+place = 'section 6'
+trainings = 1
+columns = [{ name = 'score', games = 20 }]
+[[row]]
+name = 'tuples'
+label = 'tuples'
+values = { network = '2x4', samples = 10_000_000 }
+";
+    let folder = tempfile::tempdir().unwrap();
+    let (records, out) = (folder.path().join("records"), folder.path().join("out"));
+    crate::downwards::record(&records, 20);
+    let mut plan = plan(Some(&records), None);
+    plan = Plan::new(Table::parse("p/t", table).unwrap(), plan.options).unwrap();
+    lesson(&mut plan, 0).buffer = 2000;
+    let (trained, _) = go(&plan, &out);
+    let games = trained[0][0].games(Entrant::Valuing);
+    let model = afterstate_network::Network::load(&out.join("tuples/seed-1/model.safetensors"));
+    let again = afterstate_lab::evaluate::evaluate(
+        &model.unwrap(),
+        afterstate_lab::evaluate::Games {
+            rules: Default::default(),
+            seed: afterstate_lab::evaluate::SEED,
+            dealer: &afterstate_lab::deal::Deck::new(20),
+        },
+        1,
+        |_| true,
+    );
+    assert_eq!(games, again.unwrap());
+    let report = Report::new(&plan, &trained);
+    assert_eq!(report.rows[0].actions, Some(1e4));
+}
+
 #[test]
 fn a_table_of_lessons_is_taught_tested_and_judged() {
     let folder = tempfile::tempdir().unwrap();

@@ -110,6 +110,20 @@ fn downgrading_halves_what_is_above_the_largest_missing_tile() {
     // Again and again, as long as it is from 32768 on, and something is missing.
     assert_eq!(downgrade("h100/0000/0000/0000".parse().expect("a board")), "e100/0000/0000/0000");
     assert_eq!(downgrade("gedc/ba98/7654/3210".parse().expect("a board")), "fedc/ba98/7654/3210");
+    // The paper's single step.
+    let once: Downgrade = "32768-once".parse().expect("such boards");
+    for (board, seen) in [
+        ("h100/0000/0000/0000", "g100/0000/0000/0000"),
+        ("gedc/ba98/7654/3210", "fedc/ba98/7654/3210"),
+        ("f000/eb00/d910/7654", "e000/db00/c910/7654"),
+        ("e000/0000/0000/0000", "e000/0000/0000/0000"),
+    ] {
+        assert_eq!(once.apply(board.parse::<State<4>>().expect("a board")).to_string(), seen, "{board}");
+    }
+    for text in ["32768-once", "16384..28672-once", "16384"] {
+        assert_eq!(text.parse::<Downgrade>().expect("such boards").to_string(), text);
+    }
+    assert!("off-once".parse::<Downgrade>().is_err());
     let network = network(4);
     let mut players = [player(&network, "2ply"), player(&network, "2ply+downgrade=2048")];
     for state in states::<4>(300) {

@@ -2,6 +2,7 @@
 
 mod compare;
 mod merge;
+mod milestones;
 mod survive;
 mod table;
 
@@ -38,9 +39,10 @@ use crate::{cluster::deal, error::Failure, format::thousands};
 /// evaluated boards for each move (20000nodes; adaptive or adaptive=NODES spends more of them where less room is left), or
 /// random.
 /// Options follow with a +: downgrade (tile-downgrading from 32768 on), downgrade=TILE, downgrade=TILE..SUM (until the large
-/// tiles come to a sum) or downgrade=off (unless given, as the model asks for); shallow=CELLS (one ply less
-/// where so many cells are empty); prune=PROBABILITY (branches less probable are not searched); fours=NUMBER (branches behind
-/// more 4-tiles are not searched); deeper (the table may answer with deeper searches); table=off or table=BITS.
+/// tiles come to a sum), downgrade=TILE-once (a single step, as in guei-2021) or downgrade=off (unless given, as the model asks
+/// for); shallow=CELLS (one ply less where so many cells are empty); prune=PROBABILITY (branches less probable are not searched);
+/// fours=NUMBER (branches behind more 4-tiles are not searched); deeper (the table may answer with deeper searches); table=off or
+/// table=BITS.
 ///
 /// With --part K/N it plays one of N equal parts of the games and keeps it in the file of --out; --merge puts all parts
 /// together. See docs/cluster.md.
@@ -56,7 +58,8 @@ use crate::{cluster::deal, error::Failure, format::thousands};
     afterstate eval runs/a --collect positions.jsonl                           positions of the late game\n  \
     afterstate eval runs/b --from 16384 --positions positions.jsonl            how many reach 32768\n  \
     afterstate eval runs/a --games 10000 --part 3/16 --out part-3.jsonl        a sixteenth of the games\n  \
-    afterstate eval --merge part-*.jsonl                                       all of them")]
+    afterstate eval --merge part-*.jsonl                                       all of them\n  \
+    afterstate eval --milestones                                               when tiles are first made")]
 pub(crate) struct Eval {
     /// The model file, or the directory of a run; without it, the built-in model
     model: Option<PathBuf>,
@@ -103,6 +106,9 @@ pub(crate) struct Eval {
     /// Write the first positions of each step towards the goal to this file
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     collect: Option<PathBuf>,
+    /// Say instead at which score and after how many moves each tile is first made
+    #[arg(long, conflicts_with_all = ["out", "compare", "collect", "from"])]
+    milestones: bool,
     /// Play from collected positions at this step, a sum of large tiles
     #[arg(long, value_name = "STEP", requires = "positions")]
     from: Option<u32>,
@@ -135,6 +141,9 @@ impl Eval {
         let (model, search) = self.player(self.model.as_deref(), self.search.first())?;
         if let (Some(step), Some(positions)) = (self.from, &self.positions) {
             return self.survive(&model, search, steps, step, positions, out);
+        }
+        if self.milestones {
+            return self.milestones(&model, search, out);
         }
         self.check_part()?;
         let collect = self.collect.as_ref().map(|_| steps);

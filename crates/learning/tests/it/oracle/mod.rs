@@ -48,6 +48,8 @@ struct Episode<const N: usize> {
     /// All states to move on, and the number of restarts that have led here.
     states: Vec<State<N>>,
     restarts: u32,
+    /// Whether it is a whole game.
+    fresh: bool,
     afterstates: Vec<Afterstate<N>>,
     rewards: Vec<f32>,
     deltas: Vec<f32>,
@@ -136,9 +138,11 @@ impl<const N: usize> Naive<N> {
         self.next_game += 1;
         let (start, restarts) = self.start(&mut rng, last);
         let state = start.unwrap_or_else(|| self.settings.rules.initial_state(&mut rng));
-        self.starts.push((start.is_none(), state));
+        let fresh = start.is_none();
+        self.starts.push((fresh, state));
         let (afterstates, rewards, deltas) = Default::default();
-        Some(Episode { rng, state, states: vec![state], restarts, afterstates, rewards, deltas, over: false })
+        let states = vec![state];
+        Some(Episode { rng, state, states, restarts, fresh, afterstates, rewards, deltas, over: false })
     }
 
     /// Algorithm 1, line 10: the afterstate, its reward and its value; the first one of equals. The best move is that of the

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use afterstate_game::{GameRng, State};
-use afterstate_learning::{Settings, StartSpec};
+use afterstate_learning::{Settings, StartSpec, start::StageByStage};
 use afterstate_network::NetworkSpec;
 use rand_core::Rng;
 
@@ -99,6 +99,15 @@ impl<const N: usize> Naive<N> {
                 _ => (None, 0),
             },
             StartSpec::StageByStage(by_stage) => {
+                let StageByStage { restart, .. } = by_stage;
+                let has_middle = |last: &&Episode<N>| {
+                    !last.fresh
+                        && last.restarts < restart.restarts
+                        && last.states.len() as u64 >= restart.shortest
+                };
+                if let Some(last) = last.filter(has_middle) {
+                    return (Some(last.states[last.states.len() / 2]), last.restarts + 1);
+                }
                 let enough = initstates.get(&stages).is_some_and(|states| states.len() == by_stage.collected);
                 (enough.then(|| random_choice(stages)), 0)
             }

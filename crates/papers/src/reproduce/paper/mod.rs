@@ -16,7 +16,8 @@
 //!
 //! [[row]]
 //! name = "mnt4"                        # the recipe's, PAPER/TABLE/NAME, unless `recipe` names another
-//! label = "mNT4, no VSE"               # dcnn = { layers, channels, samples } in place of a recipe
+//! label = "mNT4, no VSE"               # dcnn = { layers, channels, samples } in place of a recipe, or
+//!                                      # values = { network = "tjwei" or a set of tuples, samples }
 //! paper = ["3226.0 ± 141.4"]           # a figure for each column; "" for none
 //!
 //! [[claim]]
@@ -29,6 +30,7 @@
 mod column;
 mod figure;
 
+use afterstate_lab::dcnn::Taught;
 use serde::{Deserialize, Serialize};
 
 use super::ReproduceError;
@@ -136,6 +138,8 @@ pub struct Row {
     recipe: Option<String>,
     /// The network that is taught by play records, in place of a recipe.
     pub dcnn: Option<Dcnn>,
+    /// The network of values that is taught by play records, in place of a recipe.
+    values: Option<TaughtValues>,
     /// Tuples that are only counted, in place of a recipe.
     pub tuples: Option<TupleCount>,
     search: Option<String>,
@@ -158,6 +162,16 @@ pub struct Dcnn {
     pub samples: u64,
 }
 
+/// A network of values, and how long it is taught.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TaughtValues {
+    /// `tjwei` for the convolutional one, or the name of tuples.
+    network: String,
+    /// The number of records.
+    samples: u64,
+}
+
 /// So many tuples of so many cells, with 18 tile values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -169,6 +183,22 @@ pub struct TupleCount {
 }
 
 impl Row {
+    /// The network that is taught by play records, and by how many; none for a recipe.
+    pub fn lesson(&self) -> Option<(Taught, u64)> {
+        match (self.dcnn, &self.values) {
+            (Some(Dcnn { layers, channels, samples }), _) => {
+                Some((Taught::Dcnn { layers, channels }, samples))
+            }
+            (None, Some(TaughtValues { network, samples })) if network == "tjwei" => {
+                Some((Taught::Tjwei, *samples))
+            }
+            (None, Some(TaughtValues { network, samples })) => {
+                Some((Taught::Tuples(network.clone()), *samples))
+            }
+            (None, None) => None,
+        }
+    }
+
     /// The paper's figure in a column.
     pub fn figure(&self, column: usize) -> Option<&Figure> {
         self.paper.get(column)?.as_ref()

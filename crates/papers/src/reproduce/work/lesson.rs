@@ -7,6 +7,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
+use afterstate_dcnn::Device;
 use afterstate_network::file::atomic::write_atomically;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -17,7 +18,7 @@ use super::{
     worker::{Worker, finish, finished},
 };
 use afterstate_lab::{
-    dcnn::{self, LearningLine, Settings, Training},
+    dcnn::{self, LearningLine, Settings, Taught, Training},
     log::{Header, Line, Log},
     run::Directory,
 };
@@ -73,7 +74,7 @@ impl Worker<'_> {
     fn teach_all(&self, place: &Directory, lesson: &Settings) -> Result<bool, ReproduceError> {
         let points = self.training().evaluations.iter().filter_map(|(entrant, _)| match entrant {
             Entrant::Voting(records) => Some(*records),
-            Entrant::Searching(_) => None,
+            Entrant::Searching(_) | Entrant::Valuing => None,
         });
         let mut points: Vec<u64> = points.filter(|&point| point < lesson.samples).collect();
         points.sort_unstable();
@@ -93,12 +94,17 @@ impl Worker<'_> {
 
     /// Teaches until so many records have been seen, to a whole batch; `false` when it was stopped before.
     fn teach_until(&self, point: u64, place: &Directory, lesson: &Settings) -> Result<bool, ReproduceError> {
+        let device = match lesson.network {
+            // There are no matrices in it.
+            Taught::Tuples(_) => Device::Cpu,
+            Taught::Dcnn { .. } | Taught::Tjwei => self.plan.options.device,
+        };
         let training = match Settings::stored(place)? {
             Some(Settings { shards, .. }) => {
                 let lesson = Settings { shards, ..lesson.clone() };
-                Training::resume(place.clone(), lesson, self.threads, self.plan.options.device)?
+                Training::resume(place.clone(), lesson, self.threads, device)?
             }
-            None => Training::start(place.clone(), lesson.clone(), self.threads, self.plan.options.device)?,
+            None => Training::start(place.clone(), lesson.clone(), self.threads, device)?,
         };
         let before = training.samples();
         let last_part = lesson.samples - lesson.samples.div_ceil(LAST_PART);

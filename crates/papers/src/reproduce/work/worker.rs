@@ -11,12 +11,13 @@ use std::{
     time::Instant,
 };
 
-use afterstate_dcnn::{Dcnn, DcnnPlayer, Play};
+use afterstate_dcnn::{Dcnn, DcnnPlayer, Play, Work};
 use afterstate_game::Rules;
 use afterstate_network::{
     Network,
     file::{atomic::write_atomically, safetensors::TensorFile},
 };
+use afterstate_search::{Limit, PlayerSpec};
 
 use super::{
     super::{
@@ -26,6 +27,7 @@ use super::{
     Evaluation, Event, Job, Record, Trained, run_path,
 };
 use afterstate_lab::{
+    dcnn::{DcnnError, Taught},
     deal::{Deck, Part},
     evaluate::{
         Contest, Games, KeptGames, KeptHeader, Outcome as Played, SEED, evaluate_players, header_checksum,
@@ -120,8 +122,8 @@ impl Worker<'_> {
         for &(entrant, games) in &self.training().evaluations {
             let mut kept = self.kept(entrant)?;
             if wanted(&kept, games).len() as u64 != games {
-                let whole = match entrant {
-                    Entrant::Searching(player) => {
+                let whole = match self.player(entrant) {
+                    Some(player) => {
                         let network = match &mut network {
                             Some(network) => network,
                             None => network.insert(Network::load(&self.place().model())?),
@@ -132,9 +134,12 @@ impl Worker<'_> {
                                 .play(watch)
                         })?
                     }
-                    Entrant::Voting(_) => {
-                        let net = Dcnn::load(&self.model(entrant))?;
-                        let player = || DcnnPlayer::new(&net, Play::MajorityVote);
+                    None => {
+                        let (net, voting) =
+                            (Dcnn::load(&self.model(entrant))?, matches!(entrant, Entrant::Voting(_)));
+                        let play = if voting { Play::MajorityVote } else { Play::Plain };
+                        let work = Work::on(self.plan.options.device).map_err(DcnnError::from)?;
+                        let player = || DcnnPlayer::new(&net, play).with(work.clone());
                         self.play(entrant, games, &mut kept, |games, watch| {
                             evaluate_players(games, self.threads, player, watch)
                         })?
@@ -147,6 +152,17 @@ impl Worker<'_> {
             evaluations.push((entrant, wanted(&kept, games)));
         }
         Ok(Some(evaluations))
+    }
+
+    /// How a network of tuples plays; none for a convolutional network.
+    fn player(&self, entrant: Entrant) -> Option<PlayerSpec> {
+        match (entrant, &self.training().method) {
+            (Entrant::Searching(player), _) => Some(player),
+            (Entrant::Valuing, Method::Lesson(lesson)) if matches!(lesson.network, Taught::Tuples(_)) => {
+                Some(PlayerSpec::new(Limit::Plies(1)))
+            }
+            _ => None,
+        }
     }
 
     /// The model file of one who plays: that of the run, or one of its course.
