@@ -81,6 +81,8 @@ impl Contest<'_> {
                 watch(ended)
             },
         );
+        // The order in which games end is no matter of the result.
+        firsts.sort_unstable();
         whole.then(|| milestones(&firsts))
     }
 }
