@@ -61,7 +61,7 @@ impl Contest<'_> {
         let (mut ended, mut firsts) = (0, Vec::new());
         let whole = in_parallel(
             std::iter::from_fn(|| games.dealer.next()),
-            threads,
+            threads.min(games.dealer.left() as usize),
             || {
                 player
                     .player_with::<N>(network.view(), games.rules, 1, |search| search.with_endgames(endgames))
@@ -81,6 +81,8 @@ impl Contest<'_> {
                 watch(ended)
             },
         );
+        // The order in which games end is no matter of the result.
+        firsts.sort_unstable();
         whole.then(|| milestones(&firsts))
     }
 }

@@ -67,10 +67,14 @@ fn milestones_are_the_first_boards_with_a_tile() {
     }
     assert!(first.len() > 1, "{first:?}");
     for threads in [1, 3] {
-        let [deck, again] = [Deck::new(30), Deck::new(30)];
-        let contest = |deck| {
-            let games = games(deck);
-            Contest { network: &network, player, endgames: None, games, threads, collect: None }
+        let (deck, again) = (Deck::new(30), Deck::new(30));
+        let contest = |deck| Contest {
+            network: &network,
+            player,
+            endgames: None,
+            games: games(deck),
+            threads,
+            collect: None,
         };
         let milestones = contest(&deck).milestones(|_| true).expect("played to the end");
         assert_eq!(milestones.len(), first.len());

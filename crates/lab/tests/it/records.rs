@@ -142,18 +142,10 @@ fn records_of_several_players_are_read_together() {
     let directory = tempfile::tempdir().unwrap();
     let [first, second] = ["first", "second"].map(|name| directory.path().join(name));
     assert!(record(&first, 2, 1).unwrap());
-    let other = Recorder {
-        directory: &second,
-        about: About { seed: 9, ..about("random") },
-        games: 3,
-        part: Part::WHOLE,
-        threads: 1,
-    };
+    let about = About { seed: 9, ..about("random") };
+    let other = Recorder { directory: &second, about, games: 3, part: Part::WHOLE, threads: 1 };
     assert!(other.record(|| Random, |_, _| true).unwrap());
-    assert!(
-        other.record(|| Random, |there, result| there == 3 && result.is_none()).unwrap(),
-        "all are there"
-    );
+    assert!(other.record(|| Random, |_, result| result.is_none()).unwrap(), "all are there");
     let verified = verify(directory.path(), |_| ()).unwrap();
     assert_eq!((verified.shards, verified.games), (2, 5));
     let all = [read_all(&first), read_all(&second)].concat();
