@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use afterstate_endgame::{Precision, Table, Tables};
 use afterstate_game::{AnyBoard, Board, State};
 use afterstate_lab::{
     evaluate::{Kept, positions_at},
@@ -36,7 +37,7 @@ use xxhash_rust::xxh3::xxh3_64;
 type Body = fn(&[u8]);
 
 /// The targets by name.
-pub const TARGETS: [(&str, Body); 15] = [
+pub const TARGETS: [(&str, Body); 16] = [
     ("board_text", board_text),
     ("recipe", recipe),
     ("search", search),
@@ -47,6 +48,7 @@ pub const TARGETS: [(&str, Body); 15] = [
     ("packed", packed),
     ("checkpoint", checkpoint),
     ("solution", solution),
+    ("endgame_table", endgame_table),
     ("weights_w", weights_w),
     ("jaskowski_player", jaskowski_player),
     ("parquet", parquet),
@@ -193,6 +195,49 @@ pub fn solution(data: &[u8]) {
             }
         }
     });
+}
+
+/// Endgame tables, with checksums that are right: what opens gives chances, and whatever layer is asked for is there or an error.
+pub fn endgame_table(data: &[u8]) {
+    with_file(&sealed_table(data).unwrap_or_else(|| data.to_vec()), |path| {
+        let Ok(table) = Table::open(path) else { return };
+        for (sum, _) in table.layers() {
+            for (position, chance) in table.sample(sum, 97).unwrap_or_default() {
+                assert!(table.precision() == Precision::F32 || (0.0..=1.0).contains(&chance));
+                let _ = table.chance(position);
+            }
+        }
+        let tables = Tables::new(vec![table]);
+        let _ = tables.probe("0000/0000/0012/edcb".parse().expect("a board"));
+    });
+}
+
+/// The bytes of an endgame table with its checksums made right, as far as it is one.
+fn sealed_table(data: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = data.to_vec();
+    let number =
+        |bytes: &[u8], at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?) as usize);
+    let long = |bytes: &[u8], at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?) as usize);
+    let header = number(&bytes, 12)?.checked_add(16)?;
+    let sum = xxh3_64(bytes.get(..header)?);
+    bytes.get_mut(header..header.checked_add(8)?)?.copy_from_slice(&sum.to_le_bytes());
+    // The frames, which the index repeats.
+    let footer = bytes.len().checked_sub(32)?;
+    let (count, index) = (long(&bytes, footer)?, long(&bytes, footer + 8)?);
+    for entry in (0..count.min(1 << 12)).map(|i| index.wrapping_add(32 * i)) {
+        let at = long(&bytes, entry)?;
+        let content = at.checked_add(24)?;
+        let len = number(&bytes, at.checked_add(8)?)?.checked_add(number(&bytes, at + 12)?)?;
+        let mut head = *bytes.get(at..)?.first_chunk::<24>()?;
+        head[16..].fill(0);
+        let sum = xxh3_64(&head).rotate_left(1) ^ xxh3_64(bytes.get(content..content.checked_add(len)?)?);
+        head[16..].copy_from_slice(&sum.to_le_bytes());
+        bytes[at..content].copy_from_slice(&head);
+        bytes.get_mut(entry.checked_add(8)?..entry.checked_add(32)?)?.copy_from_slice(&head);
+    }
+    let sum = xxh3_64(&[bytes.get(index..footer)?, &bytes[footer..footer + 16]].concat());
+    bytes[footer + 16..footer + 24].copy_from_slice(&sum.to_le_bytes());
+    Some(bytes)
 }
 
 /// `.w` files of TDL2048+.

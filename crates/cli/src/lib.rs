@@ -1,6 +1,7 @@
 //! The `afterstate` command, as a library: whoever provides a device that the command itself does not know, such as a
 //! GPU, calls [`main`] after that.
 
+mod cluster;
 mod commands;
 mod error;
 mod format;
@@ -29,16 +30,23 @@ struct Cli {
 
 /// Parses the arguments of this process, carries out the command, and says how it ended.
 pub fn main() -> ExitCode {
-    let result = panic::catch_unwind(run).unwrap_or_else(|_| {
-        Err(Failure::other("a mistake in afterstate itself", "please report it with the lines above"))
-    });
+    let result = panic::catch_unwind(run).unwrap_or_else(|_| Err(mistake()));
     error::exit_code(result)
+}
+
+fn mistake() -> Failure {
+    Failure::other("a mistake in afterstate itself", "please report it with the lines above")
 }
 
 fn run() -> Result<(), Failure> {
     let cli = Cli::try_parse()?;
     Level::asked_for().map_err(|error| Failure::input(error, "leave it out, and the best one is used"))?;
     signals::guard_mapped_files();
+    let _ranks = cluster::join()?;
     let mut out = io::stdout().lock();
-    cli.command.unwrap_or_else(commands::default_command).run(&mut out)
+    let command = cli.command.unwrap_or_else(commands::default_command);
+    match afterstate_cluster::world() {
+        None => command.run(&mut out),
+        Some(world) => cluster::run(world, command, &mut out),
+    }
 }

@@ -35,7 +35,9 @@ impl Bitmap {
         let mut bitmap =
             Bitmap { blocks: Vec::with_capacity(plain.len().div_ceil(WORDS)), ..Bitmap::default() };
         for block in plain.chunks_mut(WORDS) {
-            bitmap.push(block.iter_mut().map(|word| std::mem::take(word.get_mut())));
+            bitmap.push(block.iter().map(|word| word.load(Relaxed)));
+            // What has no bit is not written to: a page that no bit is in takes no memory.
+            block.iter_mut().map(AtomicU64::get_mut).filter(|word| **word != 0).for_each(|word| *word = 0);
         }
         bitmap
     }
@@ -89,6 +91,17 @@ impl Bitmap {
         Bits { bitmap: self, blocks, flags: 0, next_word: 0, block_index: 0, word: 0, word_index: 0 }
     }
 
+    /// The index behind the last bit that is set.
+    fn end(&self) -> u64 {
+        let (Some(last), Some(word)) =
+            (self.blocks.iter().rposition(|block| block.words != 0), self.words.last())
+        else {
+            return 0;
+        };
+        let word_index = last as u64 * WORDS as u64 + u64::from(self.blocks[last].words.ilog2());
+        64 * word_index + u64::from(word.ilog2()) + 1
+    }
+
     /// The bytes of memory that it takes.
     pub(crate) fn bytes(&self) -> usize {
         16 * self.blocks.len() + 10 * self.words.len()
@@ -100,8 +113,9 @@ impl Bitmap {
         flags.chain(self.words.iter().flat_map(|word| word.to_le_bytes())).collect()
     }
 
-    /// The bitmap with so many blocks from its bytes; `None` when they are not those of one.
-    pub(crate) fn from_bytes(bytes: &[u8], blocks: usize) -> Option<Self> {
+    /// The bitmap of so many bits from its bytes; `None` when they are not those of one.
+    pub(crate) fn from_bytes(bytes: &[u8], bits: u64) -> Option<Self> {
+        let blocks = bits.div_ceil(BLOCK_BITS) as usize;
         let mut numbers =
             bytes.chunks_exact(8).map(|b| u64::from_le_bytes(b.try_into().expect("eight bytes")));
         let flags: Vec<_> = numbers.by_ref().take(blocks).collect();
@@ -115,8 +129,8 @@ impl Bitmap {
             let words: [u64; WORDS] = std::array::from_fn(&mut word);
             bitmap.push(words.into_iter());
         }
-        // A word without a bit would not be there.
-        (bitmap.words.len() as u64 == words).then_some(bitmap)
+        // A word without a bit would not be there, and no bit is behind the last one.
+        (bitmap.words.len() as u64 == words && bitmap.end() <= bits).then_some(bitmap)
     }
 }
 
@@ -174,23 +188,25 @@ mod tests {
     fn ranks_are_those_of_a_list() {
         let indices: Vec<u64> =
             (0..40_000).filter(|i| i * i % 1009 < 40 || (8192..8300).contains(i)).collect();
-        let mut plain: Vec<_> = (0..700).map(|_| AtomicU64::new(0)).collect();
+        let mut plain: Vec<_> = (0..625).map(|_| AtomicU64::new(0)).collect();
         indices.iter().for_each(|&i| set(&plain, i));
         let bitmap = Bitmap::take(&mut plain);
         assert!(plain.iter_mut().all(|word| *word.get_mut() == 0));
         assert_eq!(bitmap.len, indices.len());
-        let again = Bitmap::from_bytes(&bitmap.to_bytes(), bitmap.blocks()).expect("its own bytes");
+        let end = indices[indices.len() - 1] + 1;
+        let again = Bitmap::from_bytes(&bitmap.to_bytes(), end).expect("its own bytes");
         for bitmap in [&bitmap, &again] {
             let mut bits = bitmap.bits(0..bitmap.blocks());
             assert_eq!(std::iter::from_fn(|| bits.next()).collect::<Vec<_>>(), indices);
             for (rank, &i) in indices.iter().enumerate() {
                 assert_eq!((bitmap.rank(i), bitmap.find(i)), (rank, Some(rank)));
             }
-            let others = (0..44_800).filter(|i| !indices.contains(i));
+            let others = (0..40_000).filter(|i| !indices.contains(i));
             assert!(others.into_iter().all(|i| bitmap.find(i).is_none()));
         }
         let bytes = bitmap.to_bytes();
-        assert!(Bitmap::from_bytes(&bytes[8..], bitmap.blocks()).is_none());
-        assert!(Bitmap::from_bytes(&bytes, bitmap.blocks() + 1).is_none());
+        assert!(Bitmap::from_bytes(&bytes[8..], end).is_none());
+        assert!(Bitmap::from_bytes(&bytes, end + BLOCK_BITS).is_none());
+        assert!(Bitmap::from_bytes(&bytes, end - 1).is_none());
     }
 }

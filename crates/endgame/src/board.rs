@@ -24,7 +24,7 @@ pub enum PositionError {
         /// The position.
         position: Position,
     },
-    /// A tile that is not below the target.
+    /// A tile that is not below the target, or a carried target that is where it belongs.
     #[error("{position}: the tiles must be below the target, {target}")]
     Tile {
         /// The position.
@@ -110,6 +110,17 @@ pub(crate) fn transposed_mask(mask: u16) -> u16 {
     (0..16).fold(0, |image, cell| image | (mask >> (cell % 4 * 4 + cell / 4) & 1) << cell)
 }
 
+/// The board with its columns in reverse order.
+pub(crate) fn mirrored(word: u64) -> u64 {
+    let nibble = |cell: usize| word >> (4 * cell) & 15;
+    (0..16).fold(0, |image, cell| image | nibble(cell ^ 3) << (4 * cell))
+}
+
+/// A mask with its columns in reverse order.
+pub(crate) fn mirrored_mask(mask: u16) -> u16 {
+    (0..16).fold(0, |image, cell| image | (mask >> (cell ^ 3) & 1) << cell)
+}
+
 /// A mask as a word: 15 in each of its cells.
 pub(crate) fn spread(mask: u16) -> u64 {
     (0..16).filter(|cell| mask >> cell & 1 == 1).fold(0, |word, cell| word | WALL << (4 * cell))
@@ -160,6 +171,8 @@ mod tests {
         assert_eq!((position.walls(), position.sum(), position.empty()), (0x3f, 6, 0x7f40));
         assert_eq!(transposed(position.0), "FF00/FF00/F000/F102".parse::<Position>().unwrap().0);
         assert_eq!(transposed_mask(position.walls()), 0x1133);
+        assert_eq!(mirrored(position.0), "FFFF/10FF/0000/2000".parse::<Position>().unwrap().0);
+        assert_eq!(mirrored_mask(position.walls()), 0xcf);
         assert_eq!(spread(0x3f), 0xff_ffff);
         for wrong in ["FFFF/FF01/0000/000", "FFFF/FF01/0000/000g", "FFFF/FF01/0000/00021"] {
             assert!(wrong.parse::<Position>().is_err());

@@ -52,6 +52,14 @@ pub enum EndgameError {
     /// A target that is none.
     #[error("{0} is no target: it must be a tile from 8 to 4096")]
     Target(u32),
+    /// Cells for the target that are none, or no free ones.
+    #[error("the target cannot stand in {place}: mark free cells of {home}, some of them")]
+    Place {
+        /// The cells.
+        place: Walls,
+        /// Where the walls belong.
+        home: Walls,
+    },
 }
 
 impl FromStr for Walls {
@@ -85,10 +93,14 @@ impl fmt::Display for Walls {
 }
 
 /// Shapes of walls, between which moves may lead, and the tile to be made beside them.
+///
+/// Without a place, the goal is reached as soon as the target is made, also while walls are displaced. With a place, the target is a
+/// tile like others until the walls are where they belong and it stands in the place, or until two of them merge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Endgame {
     shapes: Vec<Walls>,
     target: u8,
+    place: Option<Walls>,
 }
 
 impl Endgame {
@@ -111,7 +123,21 @@ impl Endgame {
         if !target.is_power_of_two() || !TARGETS.contains(&target.ilog2()) {
             return Err(EndgameError::Target(target));
         }
-        Ok(Endgame { shapes, target: target.ilog2() as u8 })
+        Ok(Endgame { shapes, target: target.ilog2() as u8, place: None })
+    }
+
+    /// The same, but the target has to stand in one of these cells, with the walls where they belong.
+    ///
+    /// # Errors
+    /// When these are not free cells.
+    pub fn with_place(self, place: Walls) -> Result<Self, EndgameError> {
+        let home = self.shapes[0];
+        let is_free = place.0 != 0 && place.0 & home.0 == 0;
+        if is_free {
+            Ok(Endgame { place: Some(place), ..self })
+        } else {
+            Err(EndgameError::Place { place, home })
+        }
     }
 
     /// The same from texts.
@@ -121,6 +147,16 @@ impl Endgame {
     pub fn parse(shapes: &[impl AsRef<str>], target: u32) -> Result<Self, EndgameError> {
         let shapes: Vec<Walls> = shapes.iter().map(|text| text.as_ref().parse()).collect::<Result<_, _>>()?;
         Endgame::new(&shapes, target)
+    }
+
+    /// The cells in which the target has to stand; `None` where it counts as soon as it is made.
+    pub fn place(&self) -> Option<Walls> {
+        self.place
+    }
+
+    /// The exponent of the tile that is never part of a position: the target, or the one above it where targets are carried.
+    pub(crate) fn limit(&self) -> u8 {
+        self.target + u8::from(self.place.is_some())
     }
 
     /// The shapes; the first one is where the walls belong, the others are displaced.
@@ -161,10 +197,10 @@ impl Endgame {
 impl fmt::Display for Endgame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} beside {}", self.target_tile(), self.shapes[0])?;
-        match self.shapes.len() {
-            1 => Ok(()),
-            shapes => write!(f, " and {} displaced", shapes - 1),
+        if self.shapes.len() > 1 {
+            write!(f, " and {} displaced", self.shapes.len() - 1)?;
         }
+        self.place.map_or(Ok(()), |place| write!(f, " in {place}"))
     }
 }
 
@@ -196,5 +232,10 @@ mod tests {
         let endgame = Endgame::parse(&[six, six, "FFFF/F.F./..../...."], 512).unwrap();
         assert_eq!((endgame.shapes().len(), endgame.free()), (2, 10));
         assert_eq!(endgame.to_string(), "512 beside FFFF/FF../..../.... and 1 displaced");
+        let placed = |cells: &str| endgame.clone().with_place(cells.parse().unwrap());
+        assert_eq!(placed("..../..F./..../....").unwrap().limit(), 10);
+        for wrong in ["..../..../..../....", "..../.FF./..../...."] {
+            assert!(matches!(placed(wrong), Err(EndgameError::Place { .. })));
+        }
     }
 }

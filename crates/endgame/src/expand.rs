@@ -5,16 +5,16 @@
 
 use crate::{
     Position,
-    half::{GOAL, Half, Layout, MOVED, Slid, Spawn, rank, walls},
+    half::{GOAL, Half, Layout, MOVED, PLACED, Slid, Spawn, rank, walls},
     layer::Layer,
-    space::{ANY_ROW_MOVED, NO_SHAPE, RowSlid, Space, codes, is_special, moves_walls},
+    space::{ANY_ROW_MOVED, HOME, NO_SHAPE, RowSlid, Space, codes, is_special, moves_walls},
 };
 
 /// Sees what a position leads to. Tiles are constants, so that what is kept for each of them stays in registers.
 pub(crate) trait Sink {
     /// A 2 (`TILE` 0) or a 4 (1) in one of these cells can be followed by a slide to the position with this index in its layer.
     fn position<const TILE: usize>(&mut self, index: u64, cells: u16);
-    /// … by a slide that makes the target: the board with the tile on it, and the number of the slide ([`Space::slide`]).
+    /// … by a slide that reaches the goal: the board with the tile on it, and the number of the slide ([`Space::slide`]).
     fn goal<const TILE: usize>(&mut self, board: u64, direction: usize, cells: u16);
 }
 
@@ -118,11 +118,12 @@ impl<'a> Row<'a> {
         if shape == NO_SHAPE || cells == 0 {
             return;
         }
-        if (first | second) & GOAL != 0 {
+        let goal = if usize::from(shape) == HOME { GOAL | PLACED } else { GOAL };
+        if (first | second) & goal != 0 {
             sink.goal::<TILE>(with_tile(word, cells, TILE), DIRECTION, cells);
         } else {
             let ranks = [rank(first), rank(second)];
-            sink.position::<TILE>(self.next[TILE].index(shape.into(), first_sum, ranks), cells);
+            sink.position::<TILE>(self.space.index(self.next[TILE], shape.into(), first_sum, ranks), cells);
         }
     }
 
@@ -177,7 +178,8 @@ impl<'a> Row<'a> {
             match after {
                 Moved::Goal => sink.goal::<TILE>(board, 2 + SIDE, cells),
                 Moved::Position(shape, first_sum, ranks) => {
-                    sink.position::<TILE>(self.next[TILE].index(shape, first_sum, ranks), cells);
+                    let index = self.space.index(self.next[TILE], shape, first_sum, ranks);
+                    sink.position::<TILE>(index, cells);
                 }
             }
         }
@@ -189,7 +191,7 @@ impl<'a> Row<'a> {
         let [first, second] = codes(slid);
         let (first, second) = (self.first_half.ranks[first], self.second.ranks[second]);
         let ranks = [(first & 0xffff) as usize, (second & 0xffff) as usize];
-        self.next[tile].index(self.shape, (first >> 16) as usize, ranks)
+        self.space.index(self.next[tile], self.shape, (first >> 16) as usize, ranks)
     }
 
     /// What a slide to the left or right leads to that moves walls, if it is allowed.
@@ -200,7 +202,7 @@ impl<'a> Row<'a> {
         if shape == NO_SHAPE {
             return None;
         }
-        if self.space.has_target(after) {
+        if self.space.is_goal(after) {
             return Some(Moved::Goal);
         }
         let (first_sum, ranks) = self.space.ranks(shape.into(), after);

@@ -15,11 +15,12 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
-    Endgame, Precision,
+    Endgame, GoalValues, Precision,
     bitmap::{BLOCK_BITS, Bitmap},
     frame::{HEAD, Head, compress, decompress},
     layer::Layer,
     pass::Live,
+    precision::Encoder,
 };
 
 const MAGIC: [u8; 8] = *b"a2048eg\n";
@@ -76,14 +77,36 @@ pub(crate) struct Header {
     pub(crate) shapes: Vec<String>,
     pub(crate) target: u32,
     pub(crate) precision: Precision,
-    /// What a reached target counts: 1, or a learned value named here.
+    /// The cells in which the target has to stand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<String>,
+    /// What a reached goal counts: 1, or the value of a network named here.
     pub(crate) goal: String,
+    /// The walls that goals are valued beside, bit `e` for the tile of exponent `e`; 0 where all goals count 1.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) tiles: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(tiles: &u32) -> bool {
+    *tiles == 0
 }
 
 impl Header {
-    pub(crate) fn new(endgame: &Endgame, precision: Precision, goal: &str) -> Self {
+    pub(crate) fn new(endgame: &Endgame, precision: Precision, goals: Option<&GoalValues<'_>>) -> Self {
         let shapes = endgame.shapes().iter().map(ToString::to_string).collect();
-        Header { shapes, target: endgame.target_tile(), precision, goal: goal.into() }
+        let place = endgame.place().map(|place| place.to_string());
+        let (goal, tiles) = goals.map_or(("1", 0), |goals| (goals.name, goals.tiles));
+        Header { shapes, target: endgame.target_tile(), precision, place, goal: goal.into(), tiles }
+    }
+
+    /// The endgame; `None` when there is no such one.
+    pub(crate) fn endgame(&self) -> Option<Endgame> {
+        let endgame = Endgame::parse(&self.shapes, self.target).ok()?;
+        match &self.place {
+            None => Some(endgame),
+            Some(place) => endgame.with_place(place.parse().ok()?).ok(),
+        }
     }
 
     /// The first bytes of a file.
@@ -104,7 +127,7 @@ pub(crate) struct Writer {
     file: File,
     entries: Vec<(u64, Head)>,
     end: u64,
-    precision: Precision,
+    encoder: Encoder,
 }
 
 impl Writer {
@@ -125,7 +148,7 @@ impl Writer {
             file: file.try_clone()?,
             entries: Vec::new(),
             end: 0,
-            precision: header.precision,
+            encoder: Encoder::new(header.precision),
         };
         let Some(until) = until else {
             file.set_len(0)?;
@@ -152,8 +175,8 @@ impl Writer {
 
     /// Adds a layer; `live` holds its chances.
     pub(crate) fn push(&mut self, sum: usize, live: &Live) -> io::Result<()> {
-        let parts = [live.bitmap.to_bytes(), self.precision.to_bytes(&live.chances)]
-            .map(|part| compress(&part, LEVEL));
+        let parts =
+            [live.bitmap.to_bytes(), self.encoder.to_bytes(&live.chances)].map(|part| compress(&part, LEVEL));
         let head = Head::new(sum as u32, live.bitmap.len as u32, [&parts[0], &parts[1]]);
         self.entries.push((self.end, head));
         self.append(&[&head.to_bytes()[..], &parts[0], &parts[1]].concat())
@@ -253,7 +276,7 @@ impl Reader {
         let (bitmap, codes) = content.split_at(head.parts[0] as usize);
         let blocks = layer.bits.div_ceil(BLOCK_BITS) as usize;
         let longest = layer.bits.div_ceil(64) as usize * 8 + 8 * blocks;
-        let bitmap = decompress(bitmap, longest).and_then(|bytes| Bitmap::from_bytes(&bytes, blocks));
+        let bitmap = decompress(bitmap, longest).and_then(|bytes| Bitmap::from_bytes(&bytes, layer.bits));
         let size = self.header.precision.bytes() * head.count as usize;
         let codes = decompress(codes, size).filter(|codes| codes.len() == size);
         match (bitmap.filter(|bitmap| bitmap.len == head.count as usize), codes) {

@@ -2,8 +2,9 @@
 //! are looked up.
 
 use crate::{
-    board::{half_tile, spread},
+    board::{half_tile, mirrored, spread},
     line::{Lines, cells},
+    space::Goal,
 };
 
 /// A slide of a half, packed: the rank of what it leads to, the number of its walls, and flags.
@@ -11,8 +12,10 @@ pub(crate) type Slid = u32;
 
 /// Something moved.
 pub(crate) const MOVED: Slid = 1 << 24;
-/// The target was made.
+/// The goal is reached, whatever the other half is.
 pub(crate) const GOAL: Slid = 1 << 25;
+/// The goal is reached if the walls are where they belong.
+pub(crate) const PLACED: Slid = 1 << 26;
 
 /// The rank of what a slide leads to, within its walls and sum.
 #[inline(always)]
@@ -59,12 +62,14 @@ pub(crate) struct Half {
     starts: Vec<u32>,
     layouts: Vec<Layout>,
     spawns: Vec<Spawn>,
+    /// The rank of each layout's mirror image, where the endgame has one.
+    mirrors: Vec<u16>,
 }
 
 impl Half {
-    /// Numbers the layouts; slides are not known before all halves are numbered.
-    pub(crate) fn new(columns: [usize; 2], walls: u16, target: u8) -> Self {
-        let base = u32::from(target);
+    /// Numbers the layouts of tiles below a limit; slides are not known before all halves are numbered.
+    pub(crate) fn new(columns: [usize; 2], walls: u16, limit: u8) -> Self {
+        let base = u32::from(limit);
         let is_free = |cell: &usize| columns.contains(&(cell % 4)) && walls >> cell & 1 == 0;
         let free: Vec<usize> = (0..16).filter(is_free).collect();
         let mut weights = [0; 16];
@@ -78,7 +83,7 @@ impl Half {
             free.iter().map(nibble).sum::<u64>()
         };
         let sum = |word: u64| free.iter().map(|cell| half_tile(word >> (4 * cell) & 15)).sum::<usize>();
-        let largest = free.len() << (target - 2);
+        let largest = free.len() << (limit - 2);
         let mut starts = vec![0; largest + 2];
         let words: Vec<_> = (0..codes).map(word).collect();
         words.iter().for_each(|&word| starts[sum(word) + 1] += 1);
@@ -93,7 +98,19 @@ impl Half {
             (sum as u32) << 16 | rank
         };
         let ranks = words.iter().map(number).collect();
-        Half { walls, weights, ranks, starts, layouts, spawns: Vec::new() }
+        Half { walls, weights, ranks, starts, layouts, spawns: Vec::new(), mirrors: Vec::new() }
+    }
+
+    /// Numbers the mirror images of all layouts; the half must be its own image.
+    pub(crate) fn look_up_mirrors(&mut self) {
+        let layouts = &self.layouts[..self.layouts.len() - 1];
+        self.mirrors = layouts.iter().map(|layout| self.rank_of(mirrored(layout.word)) as u16).collect();
+    }
+
+    /// The rank of a layout's mirror image.
+    #[inline(always)]
+    pub(crate) fn mirror(&self, sum: usize, rank: usize) -> usize {
+        self.mirrors[self.starts[sum] as usize + rank].into()
     }
 
     /// The largest sum.
@@ -109,7 +126,10 @@ impl Half {
     /// The bytes of memory that its tables take.
     pub(crate) fn bytes(&self) -> usize {
         let layouts = size_of::<Layout>() * self.layouts.len();
-        layouts + 4 * (self.ranks.len() + self.starts.len()) + size_of::<Spawn>() * self.spawns.len()
+        layouts
+            + 2 * self.mirrors.len()
+            + 4 * (self.ranks.len() + self.starts.len())
+            + size_of::<Spawn>() * self.spawns.len()
     }
 
     /// A layout, and its spawns.
@@ -128,9 +148,9 @@ impl Half {
     }
 
     /// Looks up the slides of all layouts, once the halves that they lead to are numbered.
-    pub(crate) fn look_up(index: usize, halves: &mut [Half], columns: [usize; 2], lines: &Lines, target: u8) {
+    pub(crate) fn look_up(index: usize, halves: &mut [Half], columns: [usize; 2], lines: &Lines, goal: Goal) {
         let half = &halves[index];
-        let slider = Slider { halves, columns, lines, target };
+        let slider = Slider { halves, columns, lines, goal };
         let mut layouts = half.layouts.clone();
         let mut spawns = Vec::new();
         let last = layouts.len() - 1;
@@ -150,7 +170,7 @@ struct Slider<'a> {
     halves: &'a [Half],
     columns: [usize; 2],
     lines: &'a Lines,
-    target: u8,
+    goal: Goal,
 }
 
 impl Slider<'_> {
@@ -168,10 +188,10 @@ impl Slider<'_> {
             return 0xff << 16 | MOVED;
         };
         let moved = if word == before { 0 } else { MOVED };
-        let is_goal = (0..16).any(|cell| word >> (4 * cell) & 15 == u64::from(self.target));
+        let placed = if self.goal.is_placed(word) { PLACED } else { 0 };
         // The weights of walls are 0.
-        let rank = if is_goal { GOAL } else { self.halves[index].rank_of(word) & 0xffff };
-        rank | (index as u32) << 16 | moved
+        let rank = if self.goal.is_made(word) { GOAL } else { self.halves[index].rank_of(word) & 0xffff };
+        rank | (index as u32) << 16 | moved | placed
     }
 
     fn add_spawns(&self, word: u64, spawns: &mut Vec<Spawn>) {

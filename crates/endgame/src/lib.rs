@@ -39,6 +39,7 @@ mod verify;
 pub use board::{Position, PositionError};
 pub use endgame::{Endgame, EndgameError, MAX_FREE, MIN_FREE, Walls};
 pub use file::TableError;
+pub use pass::GoalValues;
 pub use precision::{Precision, PrecisionError};
 pub use set::{Set, SetError, SetTable};
 pub use solve::{Progress, SolveError, Solved, Solver};

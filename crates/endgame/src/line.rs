@@ -15,12 +15,12 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// The lines of an endgame: tiles below the target, walls, and empty cells. All other lines stay 0.
-    pub(crate) fn new(target: u8) -> Self {
+    /// The lines of tiles below a limit, walls, and empty cells. All other lines stay 0.
+    pub(crate) fn new(limit: u8) -> Self {
         let mut lines = Lines { front: vec![0; 1 << 16], back: vec![0; 1 << 16], gaps: vec![0; 1 << 16] };
         for line in 0..=u16::MAX {
             let cells = cells(line);
-            if cells.iter().all(|&cell| cell < target || u64::from(cell) == WALL) {
+            if cells.iter().all(|&cell| cell < limit || u64::from(cell) == WALL) {
                 let index = usize::from(line);
                 [lines.front[index], lines.back[index]] = slide(cells);
                 lines.gaps[index] = gaps(cells);

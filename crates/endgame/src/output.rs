@@ -4,6 +4,8 @@ use std::{
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
+    sync::{Arc, mpsc},
+    thread::{Scope, ScopedJoinHandle},
     time::{Duration, Instant},
 };
 
@@ -59,7 +61,7 @@ impl Output {
     }
 
     /// Adds a layer: the first of those that are live.
-    pub(crate) fn push(&mut self, sum: usize, live: &[Live; 2], asked: &[f64]) -> io::Result<()> {
+    pub(crate) fn push(&mut self, sum: usize, live: &[Arc<Live>; 2], asked: &[f64]) -> io::Result<()> {
         self.writer.push(sum, &live[0])?;
         if self.last.elapsed() >= INTERVAL {
             self.keep(sum, live, asked)?;
@@ -74,7 +76,7 @@ impl Output {
     }
 
     /// Keeps what it takes to go on from here.
-    pub(crate) fn keep(&self, sum: usize, live: &[Live; 2], asked: &[f64]) -> io::Result<()> {
+    pub(crate) fn keep(&self, sum: usize, live: &[Arc<Live>; 2], asked: &[f64]) -> io::Result<()> {
         let mut bytes = self.key.clone();
         let lengths = [
             sum as u64,
@@ -92,6 +94,43 @@ impl Output {
         file.write_all(&bytes)?;
         file.sync_all()?;
         fs::rename(&temporary, &self.path)
+    }
+}
+
+/// A table that is written while the next layer is solved. A layer is handed over when the one before it has been written, so that no
+/// more than three are in memory.
+pub(crate) struct Background<'scope> {
+    layers: mpsc::SyncSender<Done>,
+    writer: ScopedJoinHandle<'scope, io::Result<Output>>,
+}
+
+/// A layer whose chances are known, and the one after it.
+struct Done {
+    sum: usize,
+    live: [Arc<Live>; 2],
+    asked: Vec<f64>,
+}
+
+impl<'scope> Background<'scope> {
+    /// Lets a thread write.
+    pub(crate) fn new(scope: &'scope Scope<'scope, '_>, mut output: Output) -> Self {
+        let (layers, done) = mpsc::sync_channel::<Done>(0);
+        let writer = scope.spawn(move || {
+            done.iter().try_for_each(|Done { sum, live, asked }| output.push(sum, &live, &asked))?;
+            Ok(output)
+        });
+        Background { layers, writer }
+    }
+
+    /// Hands a layer over; `None` when the thread has ended, which only an error makes it do.
+    pub(crate) fn push(&self, sum: usize, live: &[Arc<Live>; 2], asked: &[f64]) -> Option<()> {
+        self.layers.send(Done { sum, live: live.clone(), asked: asked.to_vec() }).ok()
+    }
+
+    /// The table with all layers that were handed over.
+    pub(crate) fn join(self) -> io::Result<Output> {
+        drop(self.layers);
+        self.writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 

@@ -30,8 +30,16 @@ impl Live {
     }
 }
 
-/// What the target is worth on a board that has it: 1, or less where the game is hard to continue.
-pub(crate) type GoalValue<'a> = &'a (dyn Fn(Position) -> f32 + Sync);
+/// What a reached goal counts: the chance that the game goes on from there, by a network's values.
+#[derive(Clone, Copy)]
+pub struct GoalValues<'a> {
+    /// Whose values these are.
+    pub name: &'a str,
+    /// The walls beside which they hold: bit `e` for the tile of exponent `e`.
+    pub tiles: u32,
+    /// The value of a board on which the goal is reached, from 0 to 1.
+    pub value: &'a (dyn Fn(Position) -> f32 + Sync),
+}
 
 /// A layer to be walked over.
 #[derive(Clone, Copy)]
@@ -54,7 +62,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The chances of the layer's positions from those of the two layers that they lead to.
-    pub(crate) fn backward(self, after: [&Live; 2], goal: Option<GoalValue<'_>>) -> Vec<f32> {
+    pub(crate) fn backward(self, after: [&Live; 2], goal: Option<GoalValues<'_>>) -> Vec<f32> {
         let mut chances = vec![0.0; self.bitmap.len];
         let mut rest = &mut chances[..];
         let mut tasks = Vec::new();
@@ -175,7 +183,7 @@ struct Backward<'a, 'c> {
     walk: Walk<'a>,
     blocks: Range<usize>,
     after: [&'a Live; 2],
-    goal: Option<GoalValue<'a>>,
+    goal: Option<GoalValues<'a>>,
     chances: &'c mut [f32],
 }
 
@@ -199,7 +207,7 @@ impl Kernel for Backward<'_, '_> {
 /// The chance of the best slide, for each cell that a tile can appear in.
 struct Best<'a> {
     after: [&'a Live; 2],
-    goal: Option<GoalValue<'a>>,
+    goal: Option<GoalValues<'a>>,
     space: &'a Space,
     best: [[f32; 16]; 2],
 }
@@ -226,7 +234,7 @@ impl Sink for Best<'_> {
     fn goal<const TILE: usize>(&mut self, board: u64, direction: usize, cells: u16) {
         let value = match self.goal {
             None => 1.0,
-            Some(value) => value(Position(self.space.orient(self.space.slide(board, direction)))),
+            Some(goal) => (goal.value)(Position(self.space.orient(self.space.slide(board, direction)))),
         };
         self.offer::<TILE>(value, cells);
     }

@@ -71,6 +71,8 @@ struct Entry {
     name: String,
     target: u32,
     walls: Vec<String>,
+    /// The cells in which the target has to stand.
+    place: Option<String>,
     #[serde(default)]
     precision: Precision,
 }
@@ -96,11 +98,15 @@ impl Set {
         let document: Document = toml::from_str(text).map_err(toml)?;
         let table = |entry: Entry| {
             let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-            let Entry { name, target, walls, precision } = entry;
+            let Entry { name, target, walls, place: cells, precision } = entry;
             if name.is_empty() || !name.chars().all(is_name) {
                 return Err(SetError::Name { place: place.into(), name });
             }
-            match Endgame::parse(&walls, target) {
+            let placed = |endgame: Endgame| match &cells {
+                None => Ok(endgame),
+                Some(cells) => endgame.with_place(cells.parse()?),
+            };
+            match Endgame::parse(&walls, target).and_then(placed) {
                 Ok(endgame) => Ok(SetTable { name, endgame, precision }),
                 Err(source) => Err(SetError::Endgame { place: place.into(), name, source }),
             }

@@ -5,7 +5,7 @@
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::atomic::AtomicU64,
+    sync::{Arc, atomic::AtomicU64},
     time::{Duration, Instant},
 };
 
@@ -15,8 +15,8 @@ use crate::{
     board::half_sum,
     file::{Header, Writer},
     layer::Layer,
-    output::Output,
-    pass::{GoalValue, Live, Walk},
+    output::{Background, Output},
+    pass::{GoalValues, Live, Walk},
     space::Space,
     store::Store,
 };
@@ -75,7 +75,7 @@ pub struct Progress {
 /// A solved endgame.
 #[derive(Clone, Debug)]
 pub struct Solved {
-    /// The number of positions.
+    /// The number of positions, mirror images counted.
     pub positions: u64,
     /// The number of positions of each layer, by half the sum of the free tiles.
     pub layers: Vec<u64>,
@@ -93,16 +93,16 @@ pub struct Solver<'a> {
     space: Space,
     from: Vec<u64>,
     threads: usize,
-    goal: Option<GoalValue<'a>>,
+    goal: Option<GoalValues<'a>>,
     start: Instant,
     peak: usize,
 }
 
 /// Half the board may have so many layouts.
-const MAX_LAYOUTS: u64 = 1 << 23;
+pub(crate) const MAX_LAYOUTS: u64 = 1 << 23;
 
 impl<'a> Solver<'a> {
-    /// A solver with one thread for which reaching the target is worth 1.
+    /// A solver with one thread for which reaching the goal is worth 1.
     ///
     /// # Errors
     /// When the endgame is too large.
@@ -135,18 +135,18 @@ impl<'a> Solver<'a> {
         Solver { threads: threads.max(1), ..self }
     }
 
-    /// The same with a value for each board on which the target has been made, from 0 to 1.
-    pub fn goal(self, value: &'a (dyn Fn(Position) -> f32 + Sync)) -> Self {
-        Solver { goal: Some(value), ..self }
+    /// The same with a value for each board on which the goal is reached.
+    pub fn goals(self, values: GoalValues<'a>) -> Self {
+        Solver { goal: Some(values), ..self }
     }
 
-    /// The most bytes that it will take, by estimate: the tables of the halves, three bitmaps of the largest layer, and the positions
+    /// The most bytes that it will take, by estimate: the tables of the halves, two bitmaps of the largest layer, and the positions
     /// of three layers where one in twelve layouts comes up. Without a file, the positions of all layers are kept in memory.
     pub fn planned_bytes(&self, in_memory: bool) -> u64 {
         let bits = |sum| Layer::new(&self.space, sum).bits;
         let (largest, all) = (self.largest_layer(), self.layers().map(bits).sum::<u64>());
         let kept = if in_memory { all / 64 } else { 0 };
-        self.space.bytes() as u64 + 3 * largest / 8 + 3 * (largest / 12) * 6 + kept
+        self.space.bytes() as u64 + 2 * largest / 8 + 3 * (largest / 12) * 6 + kept
     }
 
     /// Solves; `watch` sees every layer, and stops the solver by returning `false`.
@@ -158,7 +158,6 @@ impl<'a> Solver<'a> {
     }
 
     /// Solves, and writes a table. What is done is kept beside it until it is complete: the same call goes on from there.
-    /// `goal` says what a reached target counts, in words.
     ///
     /// # Errors
     /// When it is stopped, or files cannot be read or written.
@@ -166,10 +165,9 @@ impl<'a> Solver<'a> {
         self,
         path: &Path,
         precision: Precision,
-        goal: &str,
         watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<Solved, SolveError> {
-        let header = Header::new(&self.endgame, precision, goal);
+        let header = Header::new(&self.endgame, precision, self.goal.as_ref());
         let in_file = |source| SolveError::File { path: path.to_owned(), source };
         let mut key = header.to_bytes();
         self.from.iter().for_each(|word| key.extend(word.to_le_bytes()));
@@ -192,9 +190,22 @@ impl<'a> Solver<'a> {
     ) -> Result<Solved, SolveError> {
         self.forward(&mut store, watch)?;
         let chances = self.backward(&mut store, output, watch)?;
-        let layers = store.counts();
+        let layers = self.counts(&mut store)?;
         let (positions, peak_bytes) = (layers.iter().sum(), self.peak as u64);
         Ok(Solved { positions, layers, chances, peak_bytes, time: self.start.elapsed() })
+    }
+
+    /// The number of positions of each layer, mirror images counted.
+    fn counts(&self, store: &mut Store) -> Result<Vec<u64>, SolveError> {
+        if !self.space.is_mirrored {
+            return Ok(store.counts());
+        }
+        let layers = store.layers();
+        let count = |sum| {
+            let layer = Layer::new(&self.space, sum);
+            Ok(self.space.count(&layer, &store.get(&layer).map_err(file_error)?))
+        };
+        (0..layers).map(count).collect()
     }
 
     /// Finds the positions of all layers.
@@ -207,7 +218,8 @@ impl<'a> Solver<'a> {
             return Ok(());
         }
         let words = self.largest_layer().div_ceil(64) as usize;
-        let mut plain: [Vec<AtomicU64>; 3] =
+        // The marks of the present layer and of the next one: what the present one leads to by a 4 is marked where it was itself.
+        let mut plain: [Vec<AtomicU64>; 2] =
             std::array::from_fn(|_| (0..words).map(|_| AtomicU64::new(0)).collect());
         let total: f64 = self.layers().map(|sum| Layer::new(&self.space, sum).bits as f64).sum();
         let (mut done, mut found, mut empty) = (0.0, 0, 0);
@@ -217,9 +229,9 @@ impl<'a> Solver<'a> {
         let first = store.layers().saturating_sub(2);
         for sum in first..=self.space.largest {
             let layers = [0, 1, 2].map(|i| Layer::new(&self.space, sum + i));
-            let [current, two, four] = &mut plain;
+            let [current, next] = &mut plain;
             let bitmap = if sum < store.layers() {
-                current.iter_mut().for_each(|word| *word.get_mut() = 0);
+                Bitmap::take(current);
                 store.get(&layers[0]).map_err(file_error)?
             } else {
                 seeds
@@ -238,9 +250,9 @@ impl<'a> Solver<'a> {
                 bitmap: &bitmap,
                 threads: self.threads,
             };
-            walk.forward([two, four]);
-            plain.rotate_left(1);
-            self.note_memory(store.bytes() + 3 * 8 * words + bitmap.bytes());
+            walk.forward([next, current]);
+            plain.swap(0, 1);
+            self.note_memory(store.bytes() + 2 * 8 * words + bitmap.bytes());
             found += bitmap.len as u64;
             done += layers[0].bits as f64;
             empty = if bitmap.len == 0 { empty + 1 } else { 0 };
@@ -262,23 +274,44 @@ impl<'a> Solver<'a> {
         mut output: Option<Output>,
         watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<Vec<f64>, SolveError> {
-        let mut chances = vec![0.0; self.from.len()];
-        let mut after = [Live::default(), Live::default()];
-        let mut first = store.layers();
+        let mut way =
+            Way { sum: store.layers(), after: Default::default(), asked: vec![0.0; self.from.len()] };
         if let Some(kept) = output.as_mut().and_then(|output| output.resumed.take()) {
-            first = kept.sum;
-            chances = kept.asked;
-            let layers = [0, 1].map(|i| Layer::new(&self.space, first + i));
-            for ((live, layer), kept) in after.iter_mut().zip(&layers).zip(kept.chances) {
+            (way.sum, way.asked) = (kept.sum, kept.asked);
+            let layers = [0, 1].map(|i| Layer::new(&self.space, way.sum + i));
+            for ((live, layer), chances) in way.after.iter_mut().zip(&layers).zip(kept.chances) {
                 if layer.sum < store.layers() {
-                    *live = Live { bitmap: store.get(layer).map_err(file_error)?, chances: kept };
+                    *live = Arc::new(Live { bitmap: store.get(layer).map_err(file_error)?, chances });
                 }
             }
         }
+        let (done, output) = std::thread::scope(|scope| {
+            let writer = output.map(|output| Background::new(scope, output));
+            let done = self.solve_layers(store, &mut way, writer.as_ref(), watch);
+            (done, writer.map(Background::join).transpose())
+        });
+        let output = output.map_err(file_error)?;
+        if !done? {
+            let Way { sum, after, asked } = &way;
+            output.map_or(Ok(()), |output| output.keep(*sum, after, asked)).map_err(file_error)?;
+            return Err(SolveError::Stopped);
+        }
+        output.map_or(Ok(()), Output::finish).map_err(file_error)?;
+        Ok(way.asked)
+    }
+
+    /// Solves one layer after the other; `false` when it is stopped.
+    fn solve_layers(
+        &mut self,
+        store: &mut Store,
+        way: &mut Way,
+        writer: Option<&Background<'_>>,
+        watch: &mut dyn FnMut(Progress) -> bool,
+    ) -> Result<bool, SolveError> {
         let counts = store.counts();
         let total: u64 = counts.iter().sum();
-        let mut done = counts[first.min(counts.len())..].iter().sum();
-        for sum in (0..first).rev() {
+        let mut done = counts[way.sum.min(counts.len())..].iter().sum();
+        while let Some(sum) = way.sum.checked_sub(1) {
             let layers = [0, 1, 2].map(|i| Layer::new(&self.space, sum + i));
             let bitmap = store.get(&layers[0]).map_err(file_error)?;
             let walk = Walk {
@@ -288,35 +321,36 @@ impl<'a> Solver<'a> {
                 bitmap: &bitmap,
                 threads: self.threads,
             };
-            let live = walk.backward([&after[0], &after[1]], self.goal);
-            for (chance, &word) in
-                chances.iter_mut().zip(&self.from).filter(|(_, word)| half_sum(**word) == sum)
+            let chances = walk.backward([&way.after[0], &way.after[1]], self.goal);
+            for (asked, &word) in
+                way.asked.iter_mut().zip(&self.from).filter(|(_, word)| half_sum(**word) == sum)
             {
-                *chance = bitmap.find(self.index(&layers[0], word)).map_or(0.0, |rank| live[rank].into());
+                *asked = bitmap.find(self.index(&layers[0], word)).map_or(0.0, |rank| chances[rank].into());
             }
             done += bitmap.len as u64;
-            let [first, second] = after;
-            let used: usize = [&first, &second].iter().map(|live| live.bytes()).sum();
-            let current = Live { bitmap, chances: live };
-            self.note_memory(store.bytes() + used + current.bytes());
-            after = [current, first];
-            if let Some(output) = &mut output {
-                output.push(sum, &after, &chances).map_err(file_error)?;
+            let current = Arc::new(Live { bitmap, chances });
+            self.note_memory(
+                store.bytes() + way.after.iter().chain([&current]).map(|live| live.bytes()).sum::<usize>(),
+            );
+            way.after.rotate_right(1);
+            way.after[0] = current;
+            way.sum = sum;
+            if writer.is_some_and(|writer| writer.push(sum, &way.after, &way.asked).is_none()) {
+                // The thread's error is the reason.
+                return Ok(false);
             }
             let share = FORWARD_SHARE + (1.0 - FORWARD_SHARE) * done as f64 / total.max(1) as f64;
             if !watch(self.progress(false, sum, done, share)) {
-                output.map_or(Ok(()), |output| output.keep(sum, &after, &chances)).map_err(file_error)?;
-                return Err(SolveError::Stopped);
+                return Ok(false);
             }
         }
-        output.map_or(Ok(()), Output::finish).map_err(file_error)?;
-        Ok(chances)
+        Ok(true)
     }
 
     /// The index of a position in its layer.
     fn index(&self, layer: &Layer, word: u64) -> u64 {
         let (shape, first_sum, ranks) = self.space.locate(word).expect("positions are checked");
-        layer.index(shape, first_sum, ranks)
+        self.space.index(layer, shape, first_sum, ranks)
     }
 
     /// All positions to start from.
@@ -344,6 +378,16 @@ impl<'a> Solver<'a> {
         let left = Duration::try_from_secs_f64(left).ok().filter(|_| share > 0.01);
         Progress { is_forward, sum: 2 * sum as u32, positions, share, left }
     }
+}
+
+/// How far the way back has come.
+struct Way {
+    /// The last layer that is done.
+    sum: usize,
+    /// That layer and the one after it.
+    after: [Arc<Live>; 2],
+    /// The chances that were asked for.
+    asked: Vec<f64>,
 }
 
 /// The share of the time that the way forward takes.

@@ -3,11 +3,52 @@
 
 use crate::{
     Endgame, Position, PositionError,
-    board::{WALL, half_sum, spread, transposed, transposed_mask},
+    bitmap::Bitmap,
+    board::{WALL, half_sum, mirrored, mirrored_mask, spread, transposed, transposed_mask},
     half::{Half, column, put},
     layer::{Layer, Segment},
     line::{Lines, cells, walls},
 };
+
+/// The shape in which the walls are where they belong.
+pub(crate) const HOME: usize = 0;
+
+/// When the goal is reached, in the orientation of the space.
+#[derive(Clone, Copy)]
+pub(crate) struct Goal {
+    /// A tile of this exponent is the goal wherever it stands.
+    made: u8,
+    /// So is the tile below it in one of these cells, if the walls are where they belong.
+    place: u16,
+}
+
+impl Goal {
+    fn new(endgame: &Endgame, is_transposed: bool) -> Self {
+        let place = endgame.place().map_or(0, |place| place.0);
+        Goal { made: endgame.limit(), place: if is_transposed { transposed_mask(place) } else { place } }
+    }
+
+    /// Whether a board has a tile that is the goal wherever it stands.
+    #[inline(always)]
+    pub(crate) fn is_made(self, word: u64) -> bool {
+        tiles(word, self.made) != 0
+    }
+
+    /// Whether a board has the target in its place.
+    #[inline(always)]
+    pub(crate) fn is_placed(self, word: u64) -> bool {
+        self.place != 0 && tiles(word, self.made - 1) & spread(self.place) != 0
+    }
+}
+
+/// The lowest bit of each nibble that is this exponent.
+#[inline(always)]
+fn tiles(word: u64, exponent: u8) -> u64 {
+    const ONES: u64 = 0x1111_1111_1111_1111;
+    let other = word ^ (ONES * u64::from(exponent));
+    let other = other | other >> 1;
+    !(other | other >> 2) & ONES
+}
 
 /// No shape.
 pub(crate) const NO_SHAPE: u8 = u8::MAX;
@@ -55,10 +96,11 @@ pub(crate) struct Shape {
 
 /// All positions of an endgame.
 pub(crate) struct Space {
-    /// The exponent of the target.
-    pub(crate) target: u8,
+    pub(crate) goal: Goal,
     /// Whether rows and columns are exchanged.
     pub(crate) is_transposed: bool,
+    /// Whether every shape is its own mirror image: then a position stands for its image too.
+    pub(crate) is_mirrored: bool,
     pub(crate) lines: Lines,
     /// The halves, by the numbers of their walls.
     pub(crate) halves: [Vec<Half>; 2],
@@ -82,18 +124,21 @@ const WALL_NUMBERS: usize = 256;
 impl Space {
     /// The positions of an endgame.
     pub(crate) fn new(endgame: &Endgame) -> Self {
-        let target = endgame.target();
+        let limit = endgame.limit();
         let (is_transposed, cut) = cut(endgame);
+        let is_mirrored = is_mirrored(endgame, is_transposed);
+        let goal = Goal::new(endgame, is_transposed);
         let orient = |mask| if is_transposed { transposed_mask(mask) } else { mask };
         let masks: Vec<u16> = endgame.shapes().iter().map(|shape| orient(shape.0)).collect();
-        let lines = Lines::new(target);
+        let lines = Lines::new(limit);
         let halves = cut.map(|columns| {
             let inside = columns_mask(columns);
             let mut walls: Vec<u16> = masks.iter().map(|mask| mask & inside).collect();
             walls.sort_unstable();
             walls.dedup();
-            let mut halves: Vec<_> = walls.iter().map(|&walls| Half::new(columns, walls, target)).collect();
-            (0..halves.len()).for_each(|i| Half::look_up(i, &mut halves, columns, &lines, target));
+            let mut halves: Vec<_> = walls.iter().map(|&walls| Half::new(columns, walls, limit)).collect();
+            (0..halves.len()).for_each(|i| Half::look_up(i, &mut halves, columns, &lines, goal));
+            halves.iter_mut().filter(|_| is_mirrored).for_each(Half::look_up_mirrors);
             halves
         });
         let number = |h: usize, mask: u16| {
@@ -107,22 +152,35 @@ impl Space {
             pairs[numbers[0] * WALL_NUMBERS + numbers[1]] = shapes.len() as u8;
             by_walls[usize::from(mask)] = shapes.len() as u8;
             let weights = [0, 1].map(|h| &halves[h][numbers[h]].weights);
+            // While walls are displaced, no place counts.
+            let goal = if shapes.len() == HOME { goal } else { Goal { place: 0, ..goal } };
             shapes.push(Shape {
                 word: spread(mask),
                 halves: numbers,
-                rows: rows(mask, weights, &lines, target),
+                rows: rows(mask, weights, &lines, goal),
             });
         }
         let largest = [0, 1].map(|h| halves[h].iter().map(Half::largest).max().unwrap_or_default());
         let (largest_first, largest) = (largest[0], largest[0] + largest[1]);
-        Space { target, is_transposed, lines, halves, shapes, pairs, by_walls, largest_first, largest }
+        Space {
+            goal,
+            is_transposed,
+            is_mirrored,
+            lines,
+            halves,
+            shapes,
+            pairs,
+            by_walls,
+            largest_first,
+            largest,
+        }
     }
 
     /// The number of layouts of the larger half.
     pub(crate) fn largest_half(endgame: &Endgame) -> u64 {
         let (is_transposed, cut) = cut(endgame);
         let cells = larger_half(endgame, is_transposed, cut);
-        u64::from(endgame.target()).saturating_pow(cells)
+        u64::from(endgame.limit()).saturating_pow(cells)
     }
 
     /// The bytes of memory that the tables take.
@@ -164,6 +222,37 @@ impl Space {
         ((a >> 16) as usize, [a, b].map(|rank| (rank & 0xffff) as usize))
     }
 
+    /// The index of a layout in its layer, or that of its mirror image if it is smaller.
+    #[inline(always)]
+    pub(crate) fn index(&self, layer: &Layer, shape: usize, first_sum: usize, ranks: [usize; 2]) -> u64 {
+        let index = layer.index(shape, first_sum, ranks);
+        if !self.is_mirrored {
+            return index;
+        }
+        index.min(layer.index(shape, first_sum, self.mirror(layer.sum, shape, first_sum, ranks)))
+    }
+
+    /// The ranks of a layout's mirror image.
+    #[inline(always)]
+    fn mirror(&self, sum: usize, shape: usize, first_sum: usize, ranks: [usize; 2]) -> [usize; 2] {
+        let [a, b] = [0, 1].map(|h| &self.halves[h][self.shapes[shape].halves[h]]);
+        [a.mirror(first_sum, ranks[0]), b.mirror(sum - first_sum, ranks[1])]
+    }
+
+    /// The number of positions that a layer's bitmap stands for.
+    pub(crate) fn count(&self, layer: &Layer, bitmap: &Bitmap) -> u64 {
+        let len = bitmap.len as u64;
+        if !self.is_mirrored {
+            return len;
+        }
+        let mut bits = bitmap.bits(0..bitmap.blocks());
+        let is_symmetric = |&index: &u64| {
+            let word = self.word(layer, index);
+            mirrored(word) == word
+        };
+        2 * len - std::iter::from_fn(|| bits.next()).filter(is_symmetric).count() as u64
+    }
+
     /// Checks that a position, in the orientation of the space, is one of the endgame.
     pub(crate) fn check(&self, word: u64) -> Result<(), PositionError> {
         let position = Position(self.orient(word));
@@ -172,10 +261,13 @@ impl Space {
         }
         let is_tile = |cell: usize| match word >> (4 * cell) & 15 {
             WALL => true,
-            nibble => nibble < self.target.into(),
+            nibble => nibble < self.goal.made.into(),
         };
-        if !(0..16).all(is_tile) {
-            return Err(PositionError::Tile { position, target: 1 << self.target });
+        if !(0..16).all(is_tile) || self.is_goal(word) {
+            return Err(PositionError::Tile {
+                position,
+                target: 1 << (self.goal.made - u8::from(self.goal.place != 0)),
+            });
         }
         if position.empty() == 0 { Err(PositionError::Full(position)) } else { Ok(()) }
     }
@@ -191,14 +283,10 @@ impl Space {
         }
     }
 
-    /// Whether the target is on a board.
-    #[inline(always)]
-    pub(crate) fn has_target(&self, word: u64) -> bool {
-        const ONES: u64 = 0x1111_1111_1111_1111;
-        // A nibble that is 0 where the target stands.
-        let other = word ^ (ONES * u64::from(self.target));
-        let other = other | other >> 1;
-        !(other | other >> 2) & ONES != 0
+    /// Whether a board is one on which the goal is reached.
+    pub(crate) fn is_goal(&self, word: u64) -> bool {
+        let is_home = || usize::from(self.by_walls[usize::from(Position(word).walls())]) == HOME;
+        self.goal.is_made(word) || self.goal.is_placed(word) && is_home()
     }
 
     /// The board with an index in a layer.
@@ -224,7 +312,7 @@ impl Space {
                 }
             }
         }
-        words.retain(|&word| Position(word).empty() != 0);
+        words.retain(|&word| Position(word).empty() != 0 && !self.is_goal(word));
         debug_assert!(words.iter().all(|&word| half_sum(word) == sum));
         words
     }
@@ -232,8 +320,19 @@ impl Space {
 
 /// Whether to exchange rows and columns, and how to cut, so that the halves are most alike.
 fn cut(endgame: &Endgame) -> (bool, [[usize; 2]; 2]) {
+    if let Some(t) = [false, true].into_iter().find(|&t| is_mirrored(endgame, t)) {
+        // Halves that are their own mirror images.
+        return (t, CUTS[2]);
+    }
     let ways = [false, true].into_iter().flat_map(|t| CUTS.map(|cut| (t, cut)));
     ways.min_by_key(|&(t, cut)| larger_half(endgame, t, cut)).expect("there are six ways")
+}
+
+/// Whether all shapes, and the place, are their own mirror images.
+fn is_mirrored(endgame: &Endgame, is_transposed: bool) -> bool {
+    let orient = |mask| if is_transposed { transposed_mask(mask) } else { mask };
+    let masks = endgame.shapes().iter().copied().chain(endgame.place());
+    masks.map(|mask| orient(mask.0)).all(|mask| mirrored_mask(mask) == mask)
 }
 
 /// The most free cells of a half.
@@ -249,16 +348,16 @@ fn columns_mask(columns: [usize; 2]) -> u16 {
 }
 
 /// What the slides of each row do to the codes of the halves, as long as the walls stay where they are.
-fn rows(mask: u16, weights: [&[u32; 16]; 2], lines: &Lines, target: u8) -> Box<[[[RowSlid; 1 << 16]; 2]; 4]> {
+fn rows(mask: u16, weights: [&[u32; 16]; 2], lines: &Lines, goal: Goal) -> Box<[[[RowSlid; 1 << 16]; 2]; 4]> {
     let mut tables: Box<[[[RowSlid; 1 << 16]; 2]; 4]> = boxed();
     for (r, tables) in tables.iter_mut().enumerate() {
         let row_walls = mask >> (4 * r) & 15;
-        let is_tile = |cell: &u8| *cell < target || u64::from(*cell) == WALL;
+        let is_tile = |cell: &u8| *cell < goal.made || u64::from(*cell) == WALL;
         let is_line = |line: &u16| walls(*line) == row_walls && cells(*line).iter().all(is_tile);
         for line in (0..=u16::MAX).filter(is_line).map(usize::from) {
             for (table, slid) in tables.iter_mut().zip([&lines.front, &lines.back]) {
                 let moved = if usize::from(slid[line]) == line { 0 } else { ROW_MOVED };
-                table[line] = moved + after_row(slid[line], r, row_walls, weights, target);
+                table[line] = moved + after_row(slid[line], r, row_walls, weights, goal);
             }
         }
     }
@@ -266,11 +365,12 @@ fn rows(mask: u16, weights: [&[u32; 16]; 2], lines: &Lines, target: u8) -> Box<[
 }
 
 /// The codes of what a row has become, or what else happened to it.
-fn after_row(line: u16, r: usize, row_walls: u16, weights: [&[u32; 16]; 2], target: u8) -> RowSlid {
+fn after_row(line: u16, r: usize, row_walls: u16, weights: [&[u32; 16]; 2], goal: Goal) -> RowSlid {
     if walls(line) != row_walls {
         return ROW_WALLS;
     }
-    if cells(line).contains(&target) {
+    let word = u64::from(line) << (16 * r);
+    if goal.is_made(word) || goal.is_placed(word) {
         return ROW_GOAL;
     }
     let code = |h: usize| {

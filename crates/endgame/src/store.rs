@@ -105,7 +105,7 @@ impl Store {
         let content = self.read(offset, head.len() as usize)?;
         let blocks = layer.bits.div_ceil(crate::bitmap::BLOCK_BITS) as usize;
         let bytes = decompress(&content, layer.bits.div_ceil(8) as usize + 8 + 8 * blocks);
-        let bitmap = bytes.and_then(|bytes| Bitmap::from_bytes(&bytes, blocks));
+        let bitmap = bytes.and_then(|bytes| Bitmap::from_bytes(&bytes, layer.bits));
         let bitmap = bitmap.filter(|bitmap| bitmap.len == head.count as usize);
         bitmap.ok_or_else(|| {
             io::Error::new(io::ErrorKind::InvalidData, format!("layer {} is damaged", 2 * layer.sum))

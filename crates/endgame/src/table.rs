@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     Endgame, Position, PositionError, Precision, TableError, bitmap::Bitmap, board::half_sum, file::Reader,
-    layer::Layer, space::Space,
+    layer::Layer, solve::MAX_LAYOUTS, space::Space,
 };
 
 /// The chances of an endgame, in a file.
@@ -98,8 +98,11 @@ impl Table {
     }
 
     fn of(reader: Reader) -> Result<Self, TableError> {
-        let damaged = |_| TableError::Damaged { path: reader.path.clone(), part: "header" };
-        let endgame = Endgame::parse(&reader.header.shapes, reader.header.target).map_err(damaged)?;
+        let damaged = || TableError::Damaged { path: reader.path.clone(), part: "header" };
+        let endgame = reader.header.endgame().ok_or_else(damaged)?;
+        if Space::largest_half(&endgame) > MAX_LAYOUTS {
+            return Err(damaged());
+        }
         let space = Space::new(&endgame);
         let precision = reader.header.precision;
         let codes = if precision == Precision::F32 { 0 } else { 1 << (8 * precision.bytes()) };
@@ -117,7 +120,7 @@ impl Table {
         &self.reader.path
     }
 
-    /// The number of positions.
+    /// The number of positions; where the shapes are their own mirror images, one stands for its image too.
     pub fn positions(&self) -> u64 {
         self.reader.positions()
     }
@@ -132,9 +135,15 @@ impl Table {
         self.reader.header.precision
     }
 
-    /// What a reached target counts, in words.
+    /// What a reached goal counts: 1, or the value of the network of this name.
     pub fn goal(&self) -> &str {
         &self.reader.header.goal
+    }
+
+    /// The walls beside which goals were valued, bit `e` for the tile of exponent `e`; `None` where all goals count 1 and the walls may
+    /// be any.
+    pub fn tiles(&self) -> Option<u32> {
+        Some(self.reader.header.tiles).filter(|&tiles| tiles != 0)
     }
 
     /// The number of positions of each layer, by the sum of the free tiles.
@@ -162,6 +171,13 @@ impl Table {
         let first = sum as usize / 2;
         let layers = (first..first + layers).map(|sum| self.layer(sum)).collect::<Result<_, _>>()?;
         Ok(Window { first, layers })
+    }
+
+    /// Whether the layers from a sum of free tiles on are in memory.
+    pub fn is_loaded(&self, sum: u32, layers: usize) -> bool {
+        let first = sum as usize / 2;
+        let cache = self.layers.lock().unwrap_or_else(|poison| poison.into_inner());
+        (first..first + layers).all(|sum| cache.layers.contains_key(&sum))
     }
 
     /// A layer, from memory or from the file.
@@ -257,7 +273,7 @@ impl Window {
     pub fn chance(&self, table: &Table, position: Position) -> Option<f32> {
         let layer = self.layers.get(half_sum(position.0).checked_sub(self.first)?)?.as_ref()?;
         let (shape, first_sum, ranks) = table.space.locate(table.space.orient(position.0))?;
-        let rank = layer.bitmap.find(layer.layer.index(shape, first_sum, ranks))?;
+        let rank = layer.bitmap.find(table.space.index(&layer.layer, shape, first_sum, ranks))?;
         Some(table.decode(&layer.codes, layer.bitmap.len, rank))
     }
 }

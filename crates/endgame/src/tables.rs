@@ -1,6 +1,7 @@
 //! The tables that a player asks: boards as they are, in any orientation, with the tiles that are walls in them.
 
 use std::{
+    cmp::Reverse,
     fmt, fs, io,
     path::{Path, PathBuf},
     sync::LazyLock,
@@ -8,7 +9,7 @@ use std::{
 
 use afterstate_game::{Move, State, Symmetry};
 
-use crate::{Position, Table, TableError, Window};
+use crate::{Endgame, Position, Table, TableError, Window};
 
 /// The extension of table files.
 pub const EXTENSION: &str = "endgame";
@@ -18,16 +19,17 @@ const BREAKS: u32 = 2;
 
 /// All tables of a directory.
 pub struct Tables {
+    /// In the order in which they are asked.
     tables: Vec<Table>,
-    /// For each target, the larger ones first: its exponent, and the shape of every mask of cells.
-    targets: Vec<(u8, Vec<Shape>)>,
+    /// For each table, which of its shapes every mask of cells is.
+    shapes: Vec<Vec<Shape>>,
 }
 
-/// Which shape of which table a mask is, seen through which symmetry.
+/// Which shape of a table a mask is, seen through which symmetry.
 #[derive(Clone, Copy, Default)]
 struct Shape {
-    /// The number of the table and 1, or 0 for none.
-    table: u16,
+    /// Whether it is one.
+    is_shape: bool,
     symmetry: u8,
     /// Whether the walls stand where they belong.
     is_home: bool,
@@ -36,9 +38,9 @@ struct Shape {
 /// An endgame that a game is in, or gets into by making the target.
 pub struct Region<'a> {
     table: &'a Table,
-    number: u16,
-    target: u8,
     shapes: &'a [Shape],
+    /// The exponent of the smallest tile that is a wall or a target that is none yet.
+    least: u8,
     /// The walls: bit `e` for the tile of exponent `e`.
     walls: u32,
     /// The sum of the free tiles at the root.
@@ -77,33 +79,15 @@ impl Tables {
         Ok(Tables::new(paths.iter().map(|path| Table::open(path)).collect::<Result<_, _>>()?))
     }
 
-    /// The given tables. Where several know a shape and a target, the one with more shapes is asked.
+    /// The given tables. Those with the larger target are asked first; of several, those that value goals beside the walls at hand, then
+    /// those with more shapes.
     pub fn new(mut tables: Vec<Table>) -> Self {
-        tables.sort_by_key(|table| table.endgame().shapes().len());
-        let mut exponents: Vec<u8> = tables.iter().map(|table| table.endgame().target()).collect();
-        exponents.sort_unstable_by(|a, b| b.cmp(a));
-        exponents.dedup();
-        let mut targets: Vec<_> =
-            exponents.iter().map(|&target| (target, vec![Shape::default(); 1 << 16])).collect();
-        for (number, table) in tables.iter().enumerate() {
-            let Some((_, shapes)) =
-                targets.iter_mut().find(|(target, _)| *target == table.endgame().target())
-            else {
-                continue;
-            };
-            for (i, walls) in table.endgame().shapes().iter().enumerate().rev() {
-                for (symmetry, cells) in SYMMETRIES.iter().enumerate() {
-                    let image = (0..16).fold(0, |mask, cell| mask | (walls.0 >> cell & 1) << cells[cell]);
-                    let shape = &mut shapes[usize::from(image)];
-                    // A shape may be an image of another one: home comes last and stays.
-                    if shape.table != number as u16 + 1 || i == 0 || !shape.is_home {
-                        *shape =
-                            Shape { table: number as u16 + 1, symmetry: symmetry as u8, is_home: i == 0 };
-                    }
-                }
-            }
-        }
-        Tables { tables, targets }
+        tables.sort_by_key(|table| {
+            let endgame = table.endgame();
+            Reverse((endgame.target(), table.tiles().is_some(), endgame.shapes().len()))
+        });
+        let shapes = tables.iter().map(|table| shapes_of(table.endgame())).collect();
+        Tables { tables, shapes }
     }
 
     /// The tables.
@@ -117,35 +101,36 @@ impl Tables {
     /// # Errors
     /// When a layer is damaged.
     pub fn regions(&self, board: &[u8; 16], spawns: usize) -> Result<Vec<Region<'_>>, TableError> {
-        let mut regions = Vec::new();
-        for (target, shapes) in &self.targets {
-            let Some(walls) = walls(board, *target) else { continue };
-            let free: u32 = board.iter().filter(|&&e| e != 0 && e < *target).map(|&e| 1 << e).sum();
-            self.add_region(&mut regions, (*target, shapes), walls, free, spawns)?;
+        let (mut regions, mut carried) = (Vec::new(), Vec::new());
+        for (table, shapes) in self.tables.iter().zip(&self.shapes) {
+            let target = table.endgame().target();
+            // Most boards of a game are far from any endgame: they cost next to nothing.
+            let (count, walls_needed) = (at_least(board, target).count_ones(), table.endgame().walls());
+            if count + 1 < walls_needed || count > walls_needed + 2 {
+                continue;
+            }
             let made = 1 << target;
-            if walls & made == 0 && free >= made {
-                self.add_region(&mut regions, (*target, shapes), walls | made, free - made, spawns)?;
+            let add = |regions: &mut Vec<_>, least, walls, sum| {
+                let is_it = walls_fit(table, walls);
+                let window = is_it.then(|| table.window(sum, 2 * spawns + 1)).transpose()?;
+                regions.extend(window.map(|window| Region { table, shapes, least, walls, sum, window }));
+                Ok(())
+            };
+            if let Some(walls) = walls(board, target) {
+                let free = sum_below(board, target);
+                add(&mut regions, target, walls, free)?;
+                if walls & made == 0 && free >= made {
+                    add(&mut regions, target, walls | made, free - made)?;
+                }
+            }
+            // The target is carried as a tile: whoever knows it as a wall is asked first.
+            let limit = table.endgame().limit();
+            if let Some(walls) = walls(board, limit).filter(|_| limit > target) {
+                add(&mut carried, limit, walls, sum_below(board, limit))?;
             }
         }
+        regions.append(&mut carried);
         Ok(regions)
-    }
-
-    fn add_region<'a>(
-        &'a self,
-        regions: &mut Vec<Region<'a>>,
-        (target, shapes): (u8, &'a [Shape]),
-        walls: u32,
-        free: u32,
-        spawns: usize,
-    ) -> Result<(), TableError> {
-        for (number, table) in (1..).zip(&self.tables) {
-            let endgame = table.endgame();
-            if endgame.target() == target && endgame.walls() == walls.count_ones() {
-                let window = table.window(free, 2 * spawns + 1)?;
-                regions.push(Region { table, number, target, shapes, walls, sum: free, window });
-            }
-        }
-        Ok(())
     }
 
     /// What the tables know of the moves of a state: for each that knows one, in the order in which a search asks them.
@@ -155,11 +140,17 @@ impl Tables {
     pub fn probe(&self, state: State<4>) -> Result<Vec<Match<'_>>, TableError> {
         let regions = self.regions(&state.board().bytes(), 0)?;
         let afterstates = Move::ALL.map(|a| state.slide(a).map(|slide| slide.afterstate.board().bytes()));
-        let matches = regions.iter().map(|region| {
+        let mut matches: Vec<Match<'_>> = Vec::new();
+        for region in &regions {
             let chances = afterstates.map(|board| board.and_then(|board| region.chance(&board)));
-            Match { table: region.table, chances }
-        });
-        Ok(matches.filter(|found| found.best().is_some()).collect())
+            // A target that one move makes and another does not is two regions of one table.
+            match matches.iter_mut().find(|known| std::ptr::eq(known.table, region.table)) {
+                Some(known) => known.chances = std::array::from_fn(|a| known.chances[a].or(chances[a])),
+                None => matches.push(Match { table: region.table, chances }),
+            }
+        }
+        matches.retain(|known| known.best().is_some());
+        Ok(matches)
     }
 }
 
@@ -189,9 +180,9 @@ impl<'a> Region<'a> {
     /// beside the next larger one, but for some while they are displaced.
     #[inline]
     pub fn chance(&self, board: &[u8; 16]) -> Option<f32> {
-        let mask = at_least(board, self.target);
+        let mask = at_least(board, self.least);
         let shape = self.shapes[usize::from(mask)];
-        if shape.table != self.number {
+        if !shape.is_shape {
             return None;
         }
         let allowed = if shape.is_home { 0 } else { BREAKS };
@@ -201,6 +192,29 @@ impl<'a> Region<'a> {
         let position = Position::of(board, mask).through(&SYMMETRIES[usize::from(shape.symmetry)]);
         self.window.chance(self.table, position)
     }
+}
+
+/// The shapes of an endgame, through all symmetries, by their masks.
+fn shapes_of(endgame: &Endgame) -> Vec<Shape> {
+    let mut shapes = vec![Shape::default(); 1 << 16];
+    // A shape may be an image of another one: home comes last and stays.
+    for (i, walls) in endgame.shapes().iter().enumerate().rev() {
+        for (symmetry, cells) in SYMMETRIES.iter().enumerate() {
+            let image = (0..16).fold(0, |mask, cell| mask | (walls.0 >> cell & 1) << cells[cell]);
+            shapes[usize::from(image)] = Shape { is_shape: true, symmetry: symmetry as u8, is_home: i == 0 };
+        }
+    }
+    shapes
+}
+
+/// Whether a table is about so many walls, and these if it is about certain ones.
+fn walls_fit(table: &Table, walls: u32) -> bool {
+    table.endgame().walls() == walls.count_ones() && table.tiles().is_none_or(|tiles| tiles == walls)
+}
+
+/// The sum of the tiles below an exponent.
+fn sum_below(board: &[u8; 16], exponent: u8) -> u32 {
+    board.iter().filter(|&&e| e != 0 && e < exponent).map(|&e| 1 << e).sum()
 }
 
 /// The tiles from a target on, each a bit; `None` when one is there twice, since then they are no walls.

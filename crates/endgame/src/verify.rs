@@ -19,8 +19,8 @@ pub struct Verified {
 const TOLERANCE: f64 = 1.5;
 
 impl Table {
-    /// Checks every byte of the table, and solves some positions of each layer again from the layers that they lead to. Only of tables
-    /// whose goals count 1.
+    /// Checks every byte of the table, and solves some positions of each layer again from the layers that they lead to. Where goals count
+    /// what a network says, positions that a goal is one move away from are left out.
     ///
     /// # Errors
     /// When a layer is damaged.
@@ -31,7 +31,7 @@ impl Table {
         for (sum, _) in self.layers() {
             let window = self.window(sum, 3)?;
             for (position, chance) in self.sample(sum, every)? {
-                let found = self.solve_again(position, &window);
+                let Some(found) = self.solve_again(position, &window) else { continue };
                 let steps = self.steps_between(chance, found);
                 verified.positions += 1;
                 verified.largest = verified.largest.max(steps);
@@ -44,8 +44,8 @@ impl Table {
         Ok(verified)
     }
 
-    /// The chance of a position by those that it leads to.
-    fn solve_again(&self, position: Position, window: &crate::Window) -> f32 {
+    /// The chance of a position by those that it leads to; `None` where that is a goal of unknown value.
+    fn solve_again(&self, position: Position, window: &crate::Window) -> Option<f32> {
         let space = self.space();
         let word = space.orient(position.0);
         let empty: Vec<_> = (0..16).filter(|cell| position_at(word, *cell) == 0).collect();
@@ -58,14 +58,18 @@ impl Table {
                     (0..4).map(|direction| space.slide(state, direction)).filter(|&after| after != state);
                 let allowed =
                     slides.filter(|&after| space.by_walls[usize::from(Position(after).walls())] != NO_SHAPE);
-                let value = |after: u64| match space.has_target(after) {
-                    true => 1.0,
-                    false => window.chance(self, Position(space.orient(after))).unwrap_or_default(),
-                };
-                sum += probability * f64::from(allowed.map(value).fold(0.0, f32::max));
+                let mut best: f32 = 0.0;
+                for after in allowed {
+                    best = best.max(match (space.is_goal(after), self.tiles()) {
+                        (true, Some(_)) => return None,
+                        (true, None) => 1.0,
+                        (false, _) => window.chance(self, Position(space.orient(after))).unwrap_or_default(),
+                    });
+                }
+                sum += probability * f64::from(best);
             }
         }
-        (sum / empty.len() as f64) as f32
+        Some((sum / empty.len() as f64) as f32)
     }
 
     /// How many steps of the table's precision lie between two chances.

@@ -81,11 +81,12 @@ impl<const N: usize> Board<N> {
     pub fn from_exponents(exponents: &[u8]) -> Result<Self, BoardError> {
         assert_eq!(exponents.len(), Self::CELLS, "one exponent for each cell");
         let mut board = Self::EMPTY;
-        for (cell, &exponent) in exponents.iter().enumerate() {
-            board.0[Self::byte(cell)] = exponent;
+        for (row, exponents) in exponents.chunks_exact(N).enumerate() {
+            board.0[4 * row..][..N].copy_from_slice(exponents);
         }
         // Sixteen smaller tiles cannot add up to too much: boards of large arrays mostly end here.
-        if board.max_exponent() <= SAFE_EXPONENT {
+        let beyond = board.0.map(|exponent| exponent.saturating_sub(SAFE_EXPONENT));
+        if slide::zero_bytes(beyond) == 0xffff {
             return Ok(board);
         }
         if let Some(cell) = exponents.iter().position(|&exponent| exponent > LARGEST_EXPONENT) {

@@ -1,8 +1,10 @@
 //! Experiments on 2048: recipes, runs and their files, models, evaluation, statistics of games, learning curves.
 
+pub mod chain;
 pub mod compact;
 pub mod curve;
 pub mod dcnn;
+pub mod deal;
 pub mod evaluate;
 pub mod log;
 pub mod model;

@@ -22,6 +22,8 @@ pub(crate) struct Actor<const N: usize> {
     values: Values,
     /// The reward of the last move.
     earned: u32,
+    /// What the last afterstate is worth, if it is of a solved endgame: the episode ends there.
+    taught: Option<f32>,
     /// Whether there is a game to play; there is none once the budget has no more episodes.
     pub(crate) playing: bool,
 }
@@ -46,6 +48,7 @@ impl<const N: usize> Actor<N> {
             memory: Memory::new(),
             values: network.spec().values,
             earned: 0,
+            taught: None,
             playing: true,
         };
         actor.begin(rules, seed, starts, game);
@@ -75,7 +78,11 @@ impl<const N: usize> Actor<N> {
     pub(crate) fn turn<I: Isa>(&mut self, isa: I, settings: &Settings, learner: &Learner<'_>) {
         self.game.evaluate(isa, &learner.view, &settings.rules);
         let (best, made) = self.decide(isa, settings, &learner.view);
-        let reached = reached(&self.game, self.values, self.earned, best, made);
+        let mut reached = reached(&self.game, self.values, self.earned, best, made);
+        if let Some(teacher) = &settings.teacher {
+            self.taught = teacher.value(&reached.board);
+            reached.value = self.taught.unwrap_or(reached.value);
+        }
         settings.target.step(isa, &mut self.trace, learner, reached);
         learner.prefetch(reached.features);
         self.earned = self.game.reward(made);
@@ -102,7 +109,7 @@ impl<const N: usize> Actor<N> {
     /// Whether the episode has just ended: with its game, or where the starts say.
     #[inline(always)]
     pub(crate) fn is_over(&self, starts: &Starts<N>) -> bool {
-        self.game.is_over() || starts.has_left(&self.memory)
+        self.game.is_over() || self.taught.is_some() || starts.has_left(&self.memory)
     }
 
     /// Whether the moves that were evaluated last have finite values; the weights behind them are those that were learned last.
@@ -131,6 +138,7 @@ impl<const N: usize> Actor<N> {
     ) -> Option<GameResult> {
         let over = self.game.is_over();
         let last = match (over, self.values) {
+            _ if self.taught.is_some() => self.taught.take().unwrap_or_default(),
             // In the middle of a game the last afterstate keeps its value: it is what the others learn from.
             (false, _) => learner.view.value(isa, self.trace.board(0)),
             // Nothing follows the last afterstate, but the last state or action still earned its reward.
@@ -246,6 +254,6 @@ impl<const N: usize> Actor<N> {
         let game = GreedyGame::from_parts(network, state.game, rng, position, state.score, state.moves);
         let trace = Trace::restore(target.horizon(), network, &entries, state.trace_len);
         let (values, earned) = (network.spec().values, state.earned);
-        Some(Actor { game, trace, memory, values, earned, playing: state.playing })
+        Some(Actor { game, trace, memory, values, earned, taught: None, playing: state.playing })
     }
 }

@@ -111,6 +111,7 @@ pub(crate) trait Session {
     fn states(&self) -> (StartsState, Vec<ThreadState>);
     fn restore(&mut self, starts: &StartsState, threads: &[ThreadState]) -> Option<()>;
     fn numbers(&self) -> Vec<WeightNumbers<'_>>;
+    fn sums(&self) -> Option<&[AtomicU64]>;
     fn reset(&mut self);
 }
 
@@ -215,6 +216,10 @@ impl<const N: usize> Session for Sided<'_, N> {
 
     fn numbers(&self) -> Vec<WeightNumbers<'_>> {
         self.step_sizes.numbers()
+    }
+
+    fn sums(&self) -> Option<&[AtomicU64]> {
+        self.step_sizes.sums()
     }
 
     fn reset(&mut self) {

@@ -18,7 +18,7 @@ use afterstate_search::Downgrade;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActorState, EpsilonGreedy, StartSpec, StepSizeSpec, TargetSpec,
+    ActorState, EndgameTeacher, EpsilonGreedy, StartSpec, StepSizeSpec, TargetSpec,
     session::{CHUNK, News, Session, Shared, session},
     start::StartsState,
     step_size::WeightNumbers,
@@ -85,6 +85,8 @@ pub struct Settings {
     pub start: StartSpec,
     /// The initial states of stages, as text, that a carousel begins with if it says so.
     pub positions: Vec<String>,
+    /// Solved endgames in which episodes end, for networks of afterstates on 4×4.
+    pub teacher: Option<EndgameTeacher>,
     /// From a share of the budget on, the rate is multiplied by a factor: (share, factor), ascending.
     pub schedule: Vec<(f64, f64)>,
     /// The number of threads, at least 1.
@@ -171,6 +173,17 @@ impl<'a> Trainer<'a> {
         };
         trainer.session.start(&trainer.settings, &trainer.next_game);
         Ok(trainer)
+    }
+
+    /// Begins anew with games of other numbers, from this one on: a replica plays none of another one's games.
+    pub fn number_from(&mut self, first_game: u64) {
+        self.next_game = AtomicU64::new(first_game);
+        self.session.start(&self.settings, &self.next_game);
+    }
+
+    /// The network, and E and A of its weights where there are any.
+    pub(crate) fn learned(&self) -> (&'a Network, Option<&[AtomicU64]>) {
+        (self.network, self.session.sums())
     }
 
     /// Goes on where [`Self::state`] was taken. The weights and the learning state are the caller's

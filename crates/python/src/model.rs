@@ -1,7 +1,6 @@
 //! Models: values, advice, games.
 
 use std::{
-    collections::HashSet,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -13,12 +12,14 @@ use std::{
 use afterstate_dcnn::{ValuePlayer, Work};
 use afterstate_game::{Afterstate, Board};
 use afterstate_lab::{
+    deal::Deck,
     evaluate::{Games, Outcome, SEED},
     model::{self, BUILT_IN, Kind, Search},
     run::Directory,
     stats::{EvalReport, Summary},
 };
 use afterstate_network::Values;
+use afterstate_search::Limit;
 use numpy::{IntoPyArray, PyArrayDyn};
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
@@ -59,7 +60,7 @@ pub(crate) fn load(py: Python<'_>, model: PathBuf) -> PyResult<Model> {
 
 /// How a model plays when it is told to play so, greedily if it is not.
 fn search_of(model: &model::Model, search: Option<&str>) -> PyResult<Search> {
-    let search = model.search(search, 1).map_err(model_error)?;
+    let search = model.search(search, Limit::Plies(1)).map_err(model_error)?;
     if search.spec().is_some_and(|spec| !spec.is_greedy() && spec.search.is_some()) {
         model.afterstates("a search").map_err(model_error)?;
     }
@@ -119,10 +120,9 @@ impl Model {
             return Err(no_games());
         }
         let threads = thread_count(threads)?;
-        let games = Games { rules: model.rules, seed: seed.0, count: games.0 };
-        let outcome = interruptible(py, |stop| {
-            model.play(search, games, &HashSet::new(), threads, None, |_| !stop.load(Relaxed))
-        })?;
+        let games = Games { rules: model.rules, seed: seed.0, dealer: &Deck::new(games.0) };
+        let outcome =
+            interruptible(py, |stop| model.play(search, games, threads, None, |_| !stop.load(Relaxed)))?;
         let outcome = outcome.map_err(model_error)?;
         let outcome = outcome.ok_or_else(|| PyRuntimeError::new_err("the games were not played"))?;
         Ok((model, search, outcome))

@@ -118,7 +118,7 @@ fn resolve(
     };
     let directory = match out {
         Some(path) => Directory::new(path),
-        None => Directory::default_for(&recipe)?,
+        None => Directory::default_for(&recipe, Path::new("runs"))?,
     };
     let stored = if resume { Run::stored_recipe(&directory, overrides)? } else { None };
     Ok((directory, stored.unwrap_or(recipe)))

@@ -175,5 +175,5 @@ model.close()
 for thread in threads: thread.join()
 print("alive")
 """
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert (result.returncode, result.stdout) == (0, "alive\n"), result.stderr

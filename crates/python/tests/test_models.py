@@ -138,8 +138,8 @@ calls = {
     "solve": lambda: a2.solve(3, threads=1),
     "wait": lambda: a2.train("quick", out=sys.argv[2], set={"budget.seconds": 600}).wait(),
 }
-print("go", flush=True)
 try:
+    print("go", flush=True)
     calls[sys.argv[1]]()
 except KeyboardInterrupt:
     print("interrupted", flush=True)
@@ -152,19 +152,23 @@ def test_ctrl_c(call, tmp_path):
         [sys.executable, "-c", CTRL_C, call, tmp_path / "run"], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout.readline() == "go\n"
+    # Most likely in the middle of the call; before it the outcome is the same.
     time.sleep(0.3)
     os.kill(process.pid, signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
+    output, _ = process.communicate(timeout=300)
     assert (output, process.returncode) == ("interrupted\n", 0)
 
 
-def test_other_threads_run_while_a_model_plays(model):
-    import threading
-
-    playing = threading.Thread(target=model.play, args=(60,))
-    playing.start()
-    turns = 0
-    while playing.is_alive():
-        turns += 1
-        time.sleep(0)
-    assert turns > 100
+def test_other_threads_run_while_a_model_plays(small):
+    """The games never end: if they kept the interpreter's lock, nothing else would ever run."""
+    program = f"""
+import os, threading, time, afterstate_2048 as a2
+model = a2.load({str(small)!r})
+threading.Thread(target=model.play, args=(2**40,), daemon=True).start()
+for _ in range(20):
+    time.sleep(0.01)
+print("free", flush=True)
+os._exit(0)
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    assert (result.returncode, result.stdout) == (0, "free\n"), result.stderr

@@ -5,12 +5,15 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
 };
 
-use afterstate_endgame::{Region, Table, Tables, Walls};
-use afterstate_game::{Afterstate, Board, Rules, State, game_rng};
-use afterstate_network::{Batch, Isa, Kernel, Level, View, dispatch};
+use afterstate_endgame::{Position, Region, Table, Tables, Walls};
+use afterstate_game::{Afterstate, Board, Rules, Slides, State, game_rng};
+use afterstate_network::{Batch, Isa, Kernel, Level, Network, View, dispatch};
 
 /// Endgames whose free tiles come to less are left to the network: with many empty cells, walls that never move are pessimistic.
 const LEAST_SUM: u32 = 32;
@@ -21,9 +24,31 @@ const GAMES: u64 = 60;
 /// Fewer boards say nothing.
 const LEAST_BOARDS: f64 = 200.0;
 
+/// Where the best chance is at least this, tables at the root leave the choice to the search.
+const SAFE: f32 = 0.995;
+
+/// The layers behind those of a search that are loaded while it runs: a move adds 2 or 4 to the sum.
+const PREFETCHED: usize = 8;
+
+/// The least that a reached goal counts.
+const LEAST_GOAL: f32 = 1e-3;
+
+/// Where a search asks its tables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Probing {
+    /// At its leaves, before the network.
+    #[default]
+    Leaves,
+    /// At the root alone, as table players do: a table that knows the moves decides between them.
+    Root,
+}
+
 /// Tables of endgames for the searches of one network.
 pub struct Endgames {
     tables: Arc<Tables>,
+    probing: Probing,
+    /// Whether a thread loads layers.
+    prefetching: Arc<AtomicBool>,
     /// By the table and the walls; `None` where the values do not rise with the chances.
     scales: Mutex<HashMap<(usize, u32), Option<Scale>>>,
 }
@@ -47,7 +72,22 @@ impl Scale {
 impl Endgames {
     /// Tables that are asked before the network.
     pub fn new(tables: Arc<Tables>) -> Self {
-        Endgames { tables, scales: Mutex::default() }
+        Endgames {
+            tables,
+            probing: Probing::default(),
+            prefetching: Arc::default(),
+            scales: Mutex::default(),
+        }
+    }
+
+    /// The same, asked elsewhere.
+    pub fn with_probing(self, probing: Probing) -> Self {
+        Endgames { probing, ..self }
+    }
+
+    /// Where they are asked.
+    pub fn probing(&self) -> Probing {
+        self.probing
     }
 
     /// The tables.
@@ -63,6 +103,62 @@ impl Endgames {
         board: &[u8; 16],
         spawns: usize,
     ) -> Option<Known<'a>> {
+        if self.probing == Probing::Root {
+            return None;
+        }
+        let regions = self.scaled_regions(view, rules, board, spawns);
+        regions.iter().for_each(|(region, _)| self.prefetch(region, spawns));
+        (!regions.is_empty()).then_some(Known { regions })
+    }
+
+    /// Loads the layers that the next moves need, on a thread of its own, so that the next search does not wait for them.
+    fn prefetch(&self, region: &Region<'_>, spawns: usize) {
+        let sum = region.sum() + 2 * (2 * spawns as u32 + 1);
+        if region.table().is_loaded(sum, PREFETCHED) || self.prefetching.swap(true, Relaxed) {
+            return;
+        }
+        let number = self.tables.all().iter().position(|table| std::ptr::eq(table, region.table()));
+        let (tables, prefetching) = (Arc::clone(&self.tables), Arc::clone(&self.prefetching));
+        std::thread::spawn(move || {
+            // A layer that cannot be loaded is missed by the search that needs it.
+            let _ = number.map(|number| tables.all()[number].window(sum, PREFETCHED));
+            prefetching.store(false, Relaxed);
+        });
+    }
+
+    /// The values of a state's moves by a table at the root; `None` where none knows them, or the search decides.
+    pub(crate) fn root_values<const N: usize>(
+        &self,
+        view: View<'_>,
+        rules: Rules,
+        state: State<N>,
+        slides: &Slides<N>,
+    ) -> Option<[f32; 4]> {
+        if self.probing == Probing::Leaves {
+            return None;
+        }
+        for (region, scale) in self.scaled_regions(view, rules, &state.board().bytes(), 0) {
+            let mut chances = [None; 4];
+            slides.iter().for_each(|(a, slide)| {
+                chances[a as usize] = region.chance(&slide.afterstate.board().bytes())
+            });
+            let best = chances.into_iter().flatten().reduce(f32::max);
+            if let Some(best) = best.filter(|&best| best > 0.0) {
+                // A move out of the endgame is the last choice.
+                return (best < SAFE).then(|| chances.map(|chance| scale.value(chance.unwrap_or_default())));
+            }
+        }
+        None
+    }
+
+    /// The endgames around a board, with their scales.
+    fn scaled_regions<'a>(
+        &'a self,
+        view: View<'_>,
+        rules: Rules,
+        board: &[u8; 16],
+        spawns: usize,
+    ) -> Vec<(Region<'a>, Scale)> {
         // Tables are checked when they are opened; a file that is damaged after that is one table less.
         let regions = self.tables.regions(board, spawns).unwrap_or_default();
         let regions = regions.into_iter().filter(|region| region.sum() >= LEAST_SUM);
@@ -70,8 +166,31 @@ impl Endgames {
             let scale = self.scale(view, rules, region.table(), region.walls())?;
             Some((region, scale))
         });
-        let regions: Vec<_> = scaled.collect();
-        (!regions.is_empty()).then_some(Known { regions })
+        scaled.collect()
+    }
+
+    /// What the goals of a table count beside these walls, by a network; `None` where its values do not rise with the chances, or the
+    /// walls do not fit the table.
+    pub fn goals<'n>(
+        &self,
+        network: &'n Network,
+        rules: Rules,
+        table: &Table,
+        walls: u32,
+    ) -> Option<NetworkGoals<'n>> {
+        let home = table.endgame().shapes()[0];
+        let lost = self.scale(network.view(), rules, table, walls)?.lost;
+        let value = |board: Board<4>| network.value(Afterstate::new(board));
+        let start = start_board(home, walls, value)?;
+        let place = table.endgame().place()?;
+        let with_target = |cell: usize| {
+            let mut exponents = start.bytes();
+            exponents[cell] = table.endgame().target();
+            Board::from_exponents(&exponents).ok().map(value)
+        };
+        let best =
+            (0..16).filter(|cell| place.0 >> cell & 1 == 1).filter_map(with_target).reduce(f32::max)?;
+        (best > lost).then(|| NetworkGoals { network, home, walls: start.bytes(), lost, best })
     }
 
     /// The scale of a table's chances beside these walls.
@@ -80,6 +199,32 @@ impl Endgames {
         let mut scales = self.scales.lock().unwrap_or_else(|poison| poison.into_inner());
         let fit = || dispatch(Level::best(), Fit { view, rules, tables: &self.tables, table, walls });
         *scales.entry((number, walls)).or_insert_with(fit)
+    }
+}
+
+/// What reached goals count: how far a network's value is from that of a lost endgame, in units of the best goal's value.
+pub struct NetworkGoals<'n> {
+    network: &'n Network,
+    home: Walls,
+    /// The walls, and nothing else.
+    walls: [u8; 16],
+    lost: f32,
+    best: f32,
+}
+
+impl NetworkGoals<'_> {
+    /// The value of a board on which the goal is reached, above 0 and at most 1. Where two targets have merged while the walls are
+    /// displaced, it is 1: in which order the walls stand is not known.
+    pub fn value(&self, position: Position) -> f32 {
+        if position.walls() != self.home.0 {
+            return 1.0;
+        }
+        let exponent =
+            |cell: usize| if self.home.0 >> cell & 1 == 1 { self.walls[cell] } else { position.cell(cell) };
+        let exponents: [u8; 16] = std::array::from_fn(exponent);
+        let value =
+            Board::<4>::from_exponents(&exponents).map(|board| self.network.value(Afterstate::new(board)));
+        value.map_or(1.0, |value| ((value - self.lost) / (self.best - self.lost)).clamp(LEAST_GOAL, 1.0))
     }
 }
 
@@ -142,10 +287,8 @@ impl Kernel for Fit<'_> {
 
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Option<Scale> {
-        let starts = paths(self.table.endgame().shapes()[0]).into_iter().map(|path| start(&path, self.walls));
-        let boards: Vec<Board<4>> = starts.collect::<Option<_>>()?;
-        let value = |board: &Board<4>| self.view.value(isa, &board.bytes());
-        let best = boards.into_iter().max_by(|a, b| value(a).total_cmp(&value(b)))?;
+        let value = |board: Board<4>| self.view.value(isa, &board.bytes());
+        let best = start_board(self.table.endgame().shapes()[0], self.walls, value)?;
         let mut line = Line::default();
         for number in 0..GAMES {
             let mut rng = game_rng(FIT_SEED, number);
@@ -165,7 +308,12 @@ impl Kernel for Fit<'_> {
                     std::ptr::eq(region.table(), self.table) && region.walls() == self.walls
                 };
                 let Some(region) = regions.iter().find(here) else { break };
-                if let (Some(chance), true) = (region.chance(&board), free >= LEAST_SUM) {
+                let chance = region.chance(&board);
+                if chance.is_none() && board.contains(&self.table.endgame().target()) {
+                    // The goal is reached.
+                    break;
+                }
+                if let (Some(chance), true) = (chance, free >= LEAST_SUM) {
                     line.add(chance.into(), self.view.value(isa, &board).into());
                 }
             }
@@ -218,6 +366,13 @@ impl Line {
         let is_sound = self.n >= LEAST_BOARDS && slope.is_finite() && slope > 0.0;
         is_sound.then_some(Scale { lost: lost as f32, won: (lost + slope) as f32 })
     }
+}
+
+/// Walls in a shape, each beside the next larger one, and nothing else: of all such boards the one with the largest value.
+#[inline(always)]
+fn start_board(shape: Walls, walls: u32, value: impl Fn(Board<4>) -> f32) -> Option<Board<4>> {
+    let boards = paths(shape).into_iter().map(|path| start(&path, walls)).collect::<Option<Vec<_>>>()?;
+    boards.into_iter().max_by(|a, b| value(*a).total_cmp(&value(*b)))
 }
 
 /// The ways through all cells of a shape from neighbour to neighbour.

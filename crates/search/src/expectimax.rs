@@ -5,8 +5,10 @@
 //!
 //! Differences from the papers:
 //! 1. The chance layers are complete: all empty cells, the 2 and the 4 in each of them.
-//! 2. A search by time starts at 1-ply and goes on ply by ply; the last depth that was finished counts.
+//! 2. A search by time or nodes starts at 1-ply and goes on ply by ply; the last depth that was finished counts.
 //! 3. The transposition table holds afterstates, not states, and changes no value of a fixed-depth search.
+//! 4. Branches behind many 4-tiles can be left out, instead of those with a small probability. Values then still depend
+//!    on nothing but board, depth and the number of 4-tiles, and so the table stays exact.
 
 use std::{
     sync::{
@@ -21,9 +23,10 @@ use afterstate_network::{Level, View};
 
 use crate::{
     Advice, Endgames, Player, Visitor,
+    adaptive::{Effort, next_nodes, probable_fours, urgency},
     endgame::Known,
     leaves::Leaves,
-    node::Node,
+    node::{Branch, Node},
     player::for_legal,
     table::Table,
     tree::{Conditions, Tree},
@@ -42,7 +45,17 @@ pub enum Limit {
     Plies(u32),
     /// As many moves as this time allows for.
     Time(Duration),
+    /// As many moves as this number of evaluated afterstates allows for.
+    Nodes(u64),
+    /// The same, with more nodes where more is at stake: so many on average.
+    Adaptive(u64),
 }
+
+/// The nodes of [`Limit::Adaptive`] unless others are asked for.
+pub const ADAPTIVE_NODES: u64 = 2000;
+
+/// More 4-tiles than any branch has.
+const ANY_FOURS: u32 = MAX_PLIES;
 
 /// The size of the transposition table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,6 +77,9 @@ pub struct Settings {
     pub shallow: Option<u32>,
     /// Branches whose probability is below this are not searched but evaluated where they begin; 0 searches all.
     pub prune: f64,
+    /// Branches behind more 4-tiles are not searched but evaluated where they begin; none searches all, and leaves it to
+    /// searches by time and nodes.
+    pub fours: Option<u32>,
     /// Whether the table may give the values of deeper searches than asked for.
     pub deeper: bool,
     /// The size of the transposition table.
@@ -73,7 +89,7 @@ pub struct Settings {
 impl Settings {
     /// The exact search with a limit.
     pub fn new(limit: Limit) -> Self {
-        Settings { limit, shallow: None, prune: 0.0, deeper: false, table: TableSize::Auto }
+        Settings { limit, shallow: None, prune: 0.0, fours: None, deeper: false, table: TableSize::Auto }
     }
 
     /// The number of bits of the table, by measurement (see `docs/performance.md`).
@@ -84,13 +100,25 @@ impl Settings {
             (TableSize::Auto, Limit::Plies(3)) => Some(13),
             (TableSize::Auto, Limit::Plies(4)) => Some(15),
             (TableSize::Auto, Limit::Plies(5)) => Some(17),
+            (TableSize::Auto, Limit::Nodes(nodes) | Limit::Adaptive(nodes)) => {
+                Some(nodes.max(1).ilog2().clamp(12, 18))
+            }
             (TableSize::Auto, Limit::Plies(_) | Limit::Time(_)) => Some(18),
         }
     }
 
-    /// The bytes of the tables of so many threads.
-    pub fn table_bytes(&self, threads: usize) -> u64 {
-        self.table_bits().map_or(0, |bits| Table::bytes(bits).saturating_mul(threads as u64))
+    /// The bytes of the table.
+    pub fn table_bytes(&self) -> u64 {
+        self.table_bits().map_or(0, Table::bytes)
+    }
+
+    /// How many 4-tiles branches may have in a search of so many plies.
+    fn fours(&self, plies: u32) -> u32 {
+        match (self.fours, self.limit) {
+            (Some(fours), _) => fours,
+            (None, Limit::Plies(_)) => ANY_FOURS,
+            (None, _) => probable_fours(plies),
+        }
     }
 
     /// Whether a value depends on nothing but the board and the depth.
@@ -107,8 +135,9 @@ pub struct Expectimax<'a, const N: usize> {
     level: Level,
     stop: Option<Arc<AtomicBool>>,
     endgames: Option<&'a Endgames>,
-    /// The endgames that the values in the tables of the threads depend on.
+    /// The endgames that the values in the table depend on.
     known: Vec<(u8, u32)>,
+    table: Option<Table>,
     /// The memory of each thread.
     trees: Vec<Tree<N>>,
 }
@@ -116,7 +145,7 @@ pub struct Expectimax<'a, const N: usize> {
 impl<'a, const N: usize> Expectimax<'a, N> {
     /// A player that searches with so many threads.
     pub fn new(view: View<'a>, rules: Rules, settings: Settings, threads: usize) -> Self {
-        let trees = (0..threads.max(1)).map(|_| Tree::new(settings.table_bits())).collect();
+        let trees = (0..threads.max(1)).map(|_| Tree::new()).collect();
         let leaves = Leaves { view, visitor: None, known: None };
         Expectimax {
             leaves,
@@ -126,6 +155,7 @@ impl<'a, const N: usize> Expectimax<'a, N> {
             stop: None,
             endgames: None,
             known: Vec::new(),
+            table: settings.table_bits().map(Table::new),
             trees,
         }
     }
@@ -155,38 +185,54 @@ impl<'a, const N: usize> Expectimax<'a, N> {
     fn known(&mut self, state: State<N>) -> Option<Known<'a>> {
         let spawns = match self.settings.limit {
             Limit::Plies(plies) => plies as usize - 1,
-            Limit::Time(_) => TIMED_SPAWNS,
+            _ => TIMED_SPAWNS,
         };
         let known = self.endgames?.known(self.leaves.view, self.rules, &state.board().bytes(), spawns);
         let key = known.as_ref().map(Known::key).unwrap_or_default();
         if key != self.known {
-            self.trees.iter_mut().for_each(Tree::clear);
+            self.table.iter_mut().for_each(Table::clear);
             self.known = key;
         }
         known
     }
 
-    /// The values of a state's moves, 0 where they are illegal; `None` when the time is over or the search is stopped.
+    /// The values of a state's moves, 0 where they are illegal; `None` when the effort is spent or the search is stopped.
     fn search(
         &mut self,
         slides: &Slides<N>,
         plies: u32,
-        deadline: Option<Instant>,
+        effort: Effort,
         known: Option<&Known<'_>>,
     ) -> Option<[f32; 4]> {
         let Settings { prune, deeper, .. } = self.settings;
-        let stop = self.stop.clone();
-        let (level, leaves, rules, stop) =
-            (self.level, Leaves { known, ..self.leaves }, self.rules, stop.as_deref());
-        let conditions = Conditions { level, leaves, rules, prune, deeper, deadline, stop };
-        let values = match self.trees.len() {
-            // What the table of a thread holds depends on the branches that it happened to take: values would too.
-            2.. if plies > 2 && self.settings.is_exact() => {
-                self.search_together(slides, plies, &conditions)?
-            }
-            _ => self.search_alone(slides, plies, &conditions)?,
+        let (table, stop) = (self.table.take(), self.stop.clone());
+        let (deadline, most) = match effort {
+            Effort::Any => (None, u64::MAX),
+            Effort::Until(deadline) => (Some(deadline), u64::MAX),
+            Effort::Evaluated(most) => (None, most),
         };
-        Some(std::array::from_fn(|a| slides.rewards[a] as f32 + values[a]))
+        let conditions = Conditions {
+            level: self.level,
+            leaves: Leaves { known, ..self.leaves },
+            rules: self.rules,
+            table: table.as_ref(),
+            prune,
+            deeper,
+            deadline,
+            most,
+            stop: stop.as_deref(),
+        };
+        let fours = self.settings.fours(plies);
+        let values = match self.trees.len() {
+            // What the table holds depends on the branches that each thread happened to take: values that are not exact
+            // would too, and so would the number of nodes.
+            2.. if plies > 2 && self.settings.is_exact() && most == u64::MAX => {
+                self.search_together(slides, plies, fours, &conditions)
+            }
+            _ => self.search_alone(slides, plies, fours, &conditions),
+        };
+        self.table = table;
+        values.map(|values| std::array::from_fn(|a| slides.rewards[a] as f32 + values[a]))
     }
 
     /// The values of the afterstates by one thread; nothing is put on the heap, since at 2-ply a move takes only some
@@ -195,6 +241,7 @@ impl<'a, const N: usize> Expectimax<'a, N> {
         &mut self,
         slides: &Slides<N>,
         plies: u32,
+        fours: u32,
         conditions: &Conditions<'_>,
     ) -> Option<[f32; 4]> {
         let (mut afterstates, mut moves, mut len) = (slides.afterstates, [0; 4], 0);
@@ -202,7 +249,7 @@ impl<'a, const N: usize> Expectimax<'a, N> {
             (afterstates[len], moves[len]) = (slide.afterstate, a as usize);
             len += 1;
         }
-        let found = self.trees[0].search(&afterstates[..len], plies - 1, 1.0, conditions)?;
+        let found = self.trees[0].search(&afterstates[..len], plies - 1, (1.0, fours), conditions)?;
         let mut values = [0.0; 4];
         moves.into_iter().zip(found).take(len).for_each(|(a, value)| values[a] = value);
         Some(values)
@@ -213,19 +260,24 @@ impl<'a, const N: usize> Expectimax<'a, N> {
         &mut self,
         slides: &Slides<N>,
         plies: u32,
+        fours: u32,
         conditions: &Conditions<'_>,
     ) -> Option<[f32; 4]> {
         let rules = self.rules;
-        let mut nodes: Vec<_> = slides.iter().map(|(_, slide)| root(slide.afterstate, &rules)).collect();
-        let children = |node: &Node<N>| (0..node.len()).map(|i| node.child(i)).collect::<Vec<_>>();
+        let mut nodes: Vec<_> =
+            slides.iter().map(|(_, slide)| root(slide.afterstate, fours, &rules)).collect();
+        let children = |node: &Node<N>| (0..node.len()).map(|i| node.branch(i)).collect::<Vec<_>>();
         let tasks: Vec<_> = nodes.iter().flat_map(children).collect();
         let found: Vec<_> = tasks.iter().map(|_| AtomicU32::new(0)).collect();
         let (next, late) = (AtomicUsize::new(0), AtomicBool::new(false));
         let work = |tree: &mut Tree<N>| {
             while !late.load(Relaxed) {
                 let task = next.fetch_add(1, Relaxed);
-                let Some(&(afterstate, probability)) = tasks.get(task) else { return };
-                match tree.search(&[afterstate], plies - 2, probability, conditions) {
+                let Some(&Branch { afterstate, probability, fours }) = tasks.get(task) else { return };
+                // Behind too many 4-tiles only the value counts.
+                let layers = if fours.is_some() { plies - 2 } else { 0 };
+                match tree.search(&[afterstate], layers, (probability, fours.unwrap_or_default()), conditions)
+                {
                     Some([value, ..]) => found[task].store(value.to_bits(), Relaxed),
                     None => late.store(true, Relaxed),
                 }
@@ -245,20 +297,21 @@ impl<'a, const N: usize> Expectimax<'a, N> {
         Some(values)
     }
 
-    /// Searches deeper and deeper while there is time.
-    fn deepen(
-        &mut self,
-        slides: &Slides<N>,
-        deadline: Instant,
-        known: Option<&Known<'_>>,
-    ) -> ([f32; 4], u32) {
-        let mut last = (self.search(slides, 1, None, known).unwrap_or_default(), 1);
-        // Where there is no choice, no time is spent on it.
+    /// Searches deeper and deeper until the effort is spent.
+    fn deepen(&mut self, slides: &Slides<N>, effort: Effort, known: Option<&Known<'_>>) -> ([f32; 4], u32) {
+        let mut last = (self.search(slides, 1, Effort::Any, known).unwrap_or_default(), 1);
+        let mut nodes = [1, 1];
+        // Where there is no choice, no effort is spent on it.
         while last.1 < MAX_PLIES && slides.legal.len() > 1 {
-            match self.search(slides, last.1 + 1, Some(deadline), known) {
+            let before = self.evaluated();
+            if !effort.allows(before, next_nodes(nodes)) {
+                break;
+            }
+            match self.search(slides, last.1 + 1, effort, known) {
                 Some(values) => last = (values, last.1 + 1),
                 None => break,
             }
+            nodes = [nodes[1], self.evaluated() - before];
         }
         last
     }
@@ -271,24 +324,33 @@ impl<'a, const N: usize> Expectimax<'a, N> {
 impl<const N: usize> Player<N> for Expectimax<'_, N> {
     fn advise(&mut self, state: State<N>) -> Advice {
         let (start, before) = (Instant::now(), self.evaluated());
-        if !self.settings.is_exact() {
-            // What is left of other moves would make values depend on them.
-            self.trees.iter_mut().for_each(Tree::clear);
+        if !self.settings.is_exact() || matches!(self.settings.limit, Limit::Nodes(_) | Limit::Adaptive(_)) {
+            // What is left of other moves would make values, or the number of nodes, depend on them.
+            self.table.iter_mut().for_each(Table::clear);
         }
         let slides = state.slides();
         let known = self.known(state);
         let known = known.as_ref();
         let (values, plies) = match self.settings.limit {
-            Limit::Time(time) => self.deepen(&slides, start + time, known),
+            Limit::Time(time) => self.deepen(&slides, Effort::Until(start + time), known),
+            Limit::Nodes(nodes) => self.deepen(&slides, Effort::Evaluated(before + nodes), known),
+            Limit::Adaptive(nodes) => {
+                let nodes = (nodes as f64 * urgency(state.board())) as u64;
+                self.deepen(&slides, Effort::Evaluated(before + nodes), known)
+            }
             Limit::Plies(plies) => {
                 let is_easy = self.settings.shallow.is_some_and(|cells| state.board().empty_count() >= cells);
                 let plies = plies.saturating_sub(u32::from(is_easy)).clamp(1, MAX_PLIES);
-                match self.search(&slides, plies, None, known) {
+                match self.search(&slides, plies, Effort::Any, known) {
                     Some(values) => (values, plies),
-                    None => (self.search(&slides, 1, None, known).unwrap_or_default(), 1),
+                    None => (self.search(&slides, 1, Effort::Any, known).unwrap_or_default(), 1),
                 }
             }
         };
+        let values = self
+            .endgames
+            .and_then(|endgames| endgames.root_values(self.leaves.view, self.rules, state, &slides))
+            .unwrap_or(values);
         Advice {
             values: for_legal(slides.legal, |a: Move| values[a as usize]),
             policy: None,
@@ -305,8 +367,8 @@ fn value_of(bits: AtomicU32) -> f32 {
 }
 
 /// The chance node of an afterstate of the root.
-fn root<const N: usize>(afterstate: Afterstate<N>, rules: &Rules) -> Node<N> {
+fn root<const N: usize>(afterstate: Afterstate<N>, fours: u32, rules: &Rules) -> Node<N> {
     let mut node = Node::new();
-    node.expand(afterstate, 1.0, rules);
+    node.expand(Branch { afterstate, probability: 1.0, fours: Some(fours) }, rules);
     node
 }

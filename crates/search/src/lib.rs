@@ -15,6 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod adaptive;
 mod endgame;
 mod expectimax;
 mod greedy;
@@ -28,8 +29,8 @@ mod table;
 mod tile_downgrading;
 mod tree;
 
-pub use endgame::{Endgames, Scale};
-pub use expectimax::{Expectimax, Limit, MAX_PLIES, Settings, TableSize};
+pub use endgame::{Endgames, NetworkGoals, Probing, Scale};
+pub use expectimax::{ADAPTIVE_NODES, Expectimax, Limit, MAX_PLIES, Settings, TableSize};
 pub use greedy::play_greedily;
 pub use leaves::Visitor;
 pub use line::{LineMove, best_line};

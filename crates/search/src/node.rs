@@ -41,6 +41,19 @@ pub(crate) struct Node<const N: usize> {
     pub(crate) afterstate: Afterstate<N>,
     /// The probabilities, from the root on, of a 2 in one of the cells and of a 4.
     child_probabilities: [f64; 2],
+    /// How many 4-tiles branches may have that are searched from here on.
+    fours: u32,
+}
+
+/// A way on from a chance node.
+#[derive(Clone, Copy)]
+pub(crate) struct Branch<const N: usize> {
+    /// What it leads to.
+    pub(crate) afterstate: Afterstate<N>,
+    /// The probability, from the root on, of one of the states that come before.
+    pub(crate) probability: f64,
+    /// How many 4-tiles branches may have that are searched from there on; none where it has too many already.
+    pub(crate) fours: Option<u32>,
 }
 
 impl<const N: usize> Node<N> {
@@ -55,15 +68,18 @@ impl<const N: usize> Node<N> {
             next: 0,
             afterstate: Afterstate::new(Board::EMPTY),
             child_probabilities: [1.0; 2],
+            fours: 0,
         }
     }
 
     /// Finds the children of an afterstate.
     #[inline(always)]
-    pub(crate) fn expand(&mut self, afterstate: Afterstate<N>, probability: f64, rules: &Rules) {
+    pub(crate) fn expand(&mut self, branch: Branch<N>, rules: &Rules) {
+        let Branch { afterstate, probability, fours } = branch;
         let empty = afterstate.board().empty_cells();
         (self.len, self.next) = (0, 0);
         self.afterstate = afterstate;
+        self.fours = fours.unwrap_or_default();
         // A slide leaves an empty cell, and a tile.
         self.cells = (empty.count() as usize).min(SPAWNS / 2);
         self.child_probabilities =
@@ -122,11 +138,12 @@ impl<const N: usize> Node<N> {
 
     /// Takes afterstates for children that no tile comes before.
     #[inline(always)]
-    pub(crate) fn hold(&mut self, afterstates: &[Afterstate<N>], probability: f64) {
+    pub(crate) fn hold(&mut self, afterstates: &[Afterstate<N>], probability: f64, fours: u32) {
         for (child, &afterstate) in afterstates.iter().enumerate().take(CHILDREN) {
             (self.children[child], self.returns[child]) = (afterstate, 0.0);
         }
         (self.len, self.next) = (afterstates.len().min(CHILDREN), 0);
+        (self.twos, self.fours) = (self.len, fours);
         self.child_probabilities = [probability; 2];
     }
 
@@ -142,16 +159,27 @@ impl<const N: usize> Node<N> {
         &self.returns
     }
 
-    /// A child, and the probability of getting to one of the states that it follows.
+    /// The way to a child.
     #[inline(always)]
-    pub(crate) fn child(&self, child: usize) -> (Afterstate<N>, f64) {
-        (self.children[child % CHILDREN], self.child_probabilities[usize::from(child >= self.twos)])
+    pub(crate) fn branch(&self, child: usize) -> Branch<N> {
+        let is_four = usize::from(child >= self.twos);
+        Branch {
+            afterstate: self.children[child % CHILDREN],
+            probability: self.child_probabilities[is_four],
+            fours: self.fours.checked_sub(is_four as u32),
+        }
     }
 
-    /// The first child that has no value yet, and its probability.
+    /// How many 4-tiles branches may have that are searched from here on.
     #[inline(always)]
-    pub(crate) fn next_child(&self) -> Option<(Afterstate<N>, f64)> {
-        (self.next < self.len).then(|| self.child(self.next))
+    pub(crate) fn fours(&self) -> u32 {
+        self.fours
+    }
+
+    /// The way to the first child that has no value yet.
+    #[inline(always)]
+    pub(crate) fn next_branch(&self) -> Option<Branch<N>> {
+        (self.next < self.len).then(|| self.branch(self.next))
     }
 
     /// The child after that one, if there is one; else any afterstate.

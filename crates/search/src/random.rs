@@ -1,7 +1,5 @@
 //! Random play: the baseline that everything is better than.
 
-use std::time::Duration;
-
 use afterstate_game::{State, game_rng};
 use rand_core::Rng;
 

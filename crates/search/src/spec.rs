@@ -5,7 +5,10 @@ use std::{fmt, str::FromStr, time::Duration};
 use afterstate_game::Rules;
 use afterstate_network::{MemoryError, View, check_fits};
 
-use crate::{Downgrade, Expectimax, Limit, MAX_PLIES, Player, Random, Settings, TableSize, TileDowngrading};
+use crate::{
+    ADAPTIVE_NODES, Downgrade, Expectimax, Limit, MAX_PLIES, Player, Random, Settings, TableSize,
+    TileDowngrading,
+};
 
 /// A player by its text: a limit, and options with `+` before each.
 ///
@@ -29,12 +32,13 @@ pub struct PlayerSpec {
 pub enum SpecError {
     /// The part before the options.
     #[error(
-        "`{0}` is no search: write 1ply to {MAX_PLIES}ply, a time for each move such as 10ms or 1s, or random"
+        "`{0}` is no search: write 1ply to {MAX_PLIES}ply, a time for each move such as 10ms or 1s, a number of nodes such as \
+         20000nodes, adaptive or adaptive=NODES, or random"
     )]
     Limit(String),
     /// An option that does not exist, or does not go with what is before it.
     #[error(
-        "`{0}` is no option of a search: there are shallow=CELLS, prune=PROBABILITY, deeper, table=off, table=BITS \
+        "`{0}` is no option of a search: there are shallow=CELLS, prune=PROBABILITY, fours=NUMBER, deeper, table=off, table=BITS \
          and downgrade, downgrade=TILE, downgrade=TILE..SUM or downgrade=off"
     )]
     Option(String),
@@ -73,13 +77,13 @@ impl PlayerSpec {
         PlayerSpec { downgrade, ..self }
     }
 
-    /// Refuses tables that do not fit into memory, of so many threads.
+    /// Refuses tables that do not fit into memory, of so many players.
     ///
     /// # Errors
     /// With the figures.
-    pub fn check_fits(&self, threads: usize) -> Result<(), MemoryError> {
-        let bytes = self.search.map_or(0, |search| search.table_bytes(threads));
-        check_fits(&format!("the table of `{self}` for {threads} threads"), bytes)
+    pub fn check_fits(&self, players: usize) -> Result<(), MemoryError> {
+        let bytes = self.search.map_or(0, |search| search.table_bytes().saturating_mul(players as u64));
+        check_fits(&format!("the table of `{self}` for {players} threads"), bytes)
     }
 
     /// The player, searching by the values of a network with so many threads.
@@ -136,10 +140,23 @@ impl FromStr for PlayerSpec {
     }
 }
 
+/// The most nodes that a search may be given: days of work.
+const MOST_NODES: u64 = 1_000_000_000_000;
+
 fn parse_limit(text: &str) -> Option<Limit> {
     if let Some(plies) = text.strip_suffix("ply") {
         let plies = plies.parse().ok()?;
         return (1..=MAX_PLIES).contains(&plies).then_some(Limit::Plies(plies));
+    }
+    let nodes = match text.strip_suffix("nodes") {
+        Some(nodes) => Some((nodes, Limit::Nodes as fn(u64) -> Limit)),
+        None => text.strip_prefix("adaptive=").map(|nodes| (nodes, Limit::Adaptive as fn(u64) -> Limit)),
+    };
+    if let Some((nodes, limit)) = nodes {
+        return nodes.parse().ok().filter(|nodes| (1..=MOST_NODES).contains(nodes)).map(limit);
+    }
+    if text == "adaptive" {
+        return Some(Limit::Adaptive(ADAPTIVE_NODES));
     }
     let milliseconds: f64 = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
         (Some(milliseconds), _) => milliseconds.parse().ok()?,
@@ -174,6 +191,10 @@ fn set_option(spec: &mut PlayerSpec, text: &str) -> Result<(), SpecError> {
             let right = "a probability from 0 to 1";
             search.prune = parse("prune", value, right, |share| (0.0..=1.0).contains(share))?;
         }
+        Some(("fours", value)) => {
+            let right = "a number of 4-tiles from 0 to 6";
+            search.fours = Some(parse("fours", value, right, |fours| *fours <= 6)?);
+        }
         Some(("table", "off")) => search.table = TableSize::Off,
         Some(("table", value)) => {
             let right = "off, or log2 of the number of entries, from 1 to 30";
@@ -202,12 +223,18 @@ impl fmt::Display for PlayerSpec {
                 match search.limit {
                     Limit::Plies(plies) => write!(f, "{plies}ply")?,
                     Limit::Time(time) => write!(f, "{}ms", time.as_secs_f64() * 1000.0)?,
+                    Limit::Nodes(nodes) => write!(f, "{nodes}nodes")?,
+                    Limit::Adaptive(ADAPTIVE_NODES) => write!(f, "adaptive")?,
+                    Limit::Adaptive(nodes) => write!(f, "adaptive={nodes}")?,
                 }
                 if let Some(cells) = search.shallow {
                     write!(f, "+shallow={cells}")?;
                 }
                 if search.prune > 0.0 {
                     write!(f, "+prune={}", search.prune)?;
+                }
+                if let Some(fours) = search.fours {
+                    write!(f, "+fours={fours}")?;
                 }
                 if search.deeper {
                     write!(f, "+deeper")?;

@@ -1,8 +1,14 @@
-//! The transposition table: values of afterstates that have been searched.
+//! The transposition table: values of afterstates that have been searched, shared by the threads of a search.
 //!
 //! Direct-mapped, always replaced, with whole keys: an entry is used only for the very board and depth that it
-//! was made for, so an exact search gives the same bits with and without it. It stays valid from move to move while
-//! the weights stand still. Small tables that stay in the caches beat large ones up to 4-ply (`docs/performance.md`).
+//! was made for, so an exact search gives the same bits with and without it, and with any number of threads. It stays valid
+//! from move to move while the weights stand still. Small tables that stay in the caches beat large ones up to 4-ply
+//! (`docs/performance.md`).
+//!
+//! Threads read and write without locks. An entry is three words, of which the third is mixed into the other two: halves
+//! of two entries, written at the same time, do not give the board that is looked for.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use afterstate_network::prefetch;
 
@@ -14,17 +20,31 @@ pub(crate) struct Table {
     generation: u32,
 }
 
+/// How deep a value has been searched: the chance layers below it, and the 4-tiles that were allowed for in them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Depth(u32);
+
 /// The bits of a depth.
 const DEPTH: u32 = (1 << 8) - 1;
+/// The bits of the number of 4-tiles; this number stands for as many as there are layers.
+const FOURS: u32 = (1 << 3) - 1;
 
-/// Half a cache line.
-#[derive(Clone, Copy, Default)]
+impl Depth {
+    /// So many layers, behind at most so many 4-tiles. In the last layer no branch is left out.
+    #[inline(always)]
+    pub(crate) fn new(layers: u32, fours: u32) -> Self {
+        let fours = if fours + 1 >= layers { FOURS } else { fours.min(FOURS - 1) };
+        Depth((layers << FOURS.count_ones() | fours) & DEPTH)
+    }
+}
+
+/// Half a cache line: the board and, mixed into both of its halves, value and stamp.
+#[derive(Default)]
 #[repr(C, align(32))]
 struct Entry {
-    board: u128,
-    value: f32,
-    /// The depth, and the generation of the table.
-    stamp: u32,
+    board: [AtomicU64; 2],
+    /// The value, and in the upper half the depth and the generation of the table.
+    rest: AtomicU64,
 }
 
 impl Table {
@@ -36,42 +56,46 @@ impl Table {
     /// An empty table of 2^bits entries, at least two.
     pub(crate) fn new(bits: u32) -> Self {
         let bits = bits.clamp(1, 30);
-        Table { entries: vec![Entry::default(); 1 << bits].into(), shift: 64 - bits, generation: 0 }
+        let entries = (0..1usize << bits).map(|_| Entry::default()).collect();
+        Table { entries, shift: 64 - bits, generation: 0 }
     }
 
     #[inline(always)]
-    fn slot(&self, board: u128) -> usize {
+    fn slot(&self, [low, high]: [u64; 2]) -> usize {
         // Rotated so that exponents, five bits of eight, meet others' unused bits; the uppermost bits of the
         // product depend on all bits.
-        let mixed =
-            (board as u64 ^ ((board >> 64) as u64).rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (low ^ high.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed >> self.shift) as usize & (self.entries.len() - 1)
     }
 
-    /// The value of a board searched with so many chance layers; with more of them too, if `deeper` is allowed.
+    /// The value of a board searched so deep; deeper too, if `deeper` is allowed.
     #[inline(always)]
-    pub(crate) fn get(&self, board: [u8; 16], depth: u32, deeper: bool) -> Option<f32> {
-        let board = u128::from_le_bytes(board);
+    pub(crate) fn get(&self, board: [u8; 16], Depth(depth): Depth, deeper: bool) -> Option<f32> {
+        let board = halves(board);
         let entry = &self.entries[self.slot(board)];
+        let rest = entry.rest.load(Relaxed);
+        let found = [0, 1].map(|half| entry.board[half].load(Relaxed) ^ rest);
         // No board is without tiles, so an unused entry, all zeros, is none's.
-        let stamp = self.generation | depth;
-        let fits =
-            entry.stamp == stamp || deeper && entry.stamp > stamp && entry.stamp <= self.generation | DEPTH;
-        (entry.board == board && fits).then_some(entry.value)
+        let (stamp, wanted) = ((rest >> 32) as u32, self.generation | depth);
+        let fits = stamp == wanted || deeper && stamp > wanted && stamp <= self.generation | DEPTH;
+        (found == board && fits).then(|| f32::from_bits(rest as u32))
     }
 
     /// Prefetches the entry of a board that will be looked for soon.
     #[inline(always)]
     pub(crate) fn prefetch(&self, board: [u8; 16]) {
-        prefetch(&self.entries[self.slot(u128::from_le_bytes(board))]);
+        prefetch(&self.entries[self.slot(halves(board))]);
     }
 
     /// Keeps a value, in the place of whatever was there.
     #[inline(always)]
-    pub(crate) fn put(&mut self, board: [u8; 16], depth: u32, value: f32) {
-        let board = u128::from_le_bytes(board);
-        let slot = self.slot(board);
-        self.entries[slot] = Entry { board, value, stamp: self.generation | depth };
+    pub(crate) fn put(&self, board: [u8; 16], Depth(depth): Depth, value: f32) {
+        let board = halves(board);
+        let entry = &self.entries[self.slot(board)];
+        let rest = u64::from(self.generation | depth) << 32 | u64::from(value.to_bits());
+        entry.rest.store(rest, Relaxed);
+        entry.board[0].store(board[0] ^ rest, Relaxed);
+        entry.board[1].store(board[1] ^ rest, Relaxed);
     }
 
     /// Forgets everything. It takes no time, so that a search by time has all of it.
@@ -79,9 +103,16 @@ impl Table {
         self.generation = self.generation.wrapping_add(DEPTH + 1);
         if self.generation == 0 {
             // What the first generation left would be known again.
-            self.entries.fill(Entry::default());
+            self.entries.iter_mut().for_each(|entry| *entry = Entry::default());
         }
     }
+}
+
+/// A board as two words.
+#[inline(always)]
+fn halves(board: [u8; 16]) -> [u64; 2] {
+    let board = u128::from_le_bytes(board);
+    [board as u64, (board >> 64) as u64]
 }
 
 #[cfg(test)]
@@ -96,17 +127,49 @@ mod tests {
             board[5] = exponent;
             board
         };
-        table.put(board(1), 2, 7.0);
-        assert_eq!(table.get(board(1), 2, false), Some(7.0));
-        assert_eq!(table.get(board(1), 1, false), None);
-        assert_eq!(table.get(board(1), 1, true), Some(7.0));
-        assert_eq!(table.get(board(1), 3, true), None);
-        (2..18).for_each(|exponent| assert_eq!(table.get(board(exponent), 2, true), None));
+        let [one, two, three] = [1, 2, 3].map(|layers| Depth::new(layers, u32::MAX - 1));
+        table.put(board(1), two, 7.0);
+        assert_eq!(table.get(board(1), two, false), Some(7.0));
+        assert_eq!(table.get(board(1), one, false), None);
+        assert_eq!(table.get(board(1), one, true), Some(7.0));
+        assert_eq!(table.get(board(1), three, true), None);
+        (2..18).for_each(|exponent| assert_eq!(table.get(board(exponent), two, true), None));
         for _ in 0..1 << 24 {
             table.clear();
-            assert_eq!(table.get(board(1), 2, true), None);
+            assert_eq!(table.get(board(1), two, true), None);
         }
-        table.put(board(1), 2, 8.0);
-        assert_eq!((table.get(board(1), 2, false), table.get(board(1), 1, true)), (Some(8.0), Some(8.0)));
+        table.put(board(1), two, 8.0);
+        assert_eq!((table.get(board(1), two, false), table.get(board(1), one, true)), (Some(8.0), Some(8.0)));
+    }
+
+    #[test]
+    fn depths_differ_where_branches_are_left_out() {
+        let depths: Vec<_> = (1..24)
+            .flat_map(|layers| (0..8).map(move |fours| (layers, fours, Depth::new(layers, fours))))
+            .collect();
+        for &(layers, fours, depth) in &depths {
+            for &(other_layers, other_fours, other) in &depths {
+                // All that six or more 4-tiles leave out counts as the same; nobody asks for so many.
+                let [a, b] = [(fours, layers), (other_fours, other_layers)]
+                    .map(|(f, l)| if f + 1 >= l { 7 } else { f.min(6) });
+                assert_eq!(depth == other, layers == other_layers && a == b);
+            }
+        }
+    }
+
+    #[test]
+    fn halves_of_two_entries_are_no_entry() {
+        let mut table = Table::new(1);
+        table.entries = (0..2).map(|_| Entry::default()).collect();
+        let (board, other, depth) = ([3; 16], [4; 16], Depth::new(2, 9));
+        table.put(board, depth, 7.0);
+        let slot = table.slot(halves(board));
+        let first: Vec<u64> = table.entries[slot].board.iter().map(|word| word.load(Relaxed)).collect();
+        table.put(other, depth, 9.0);
+        let there = table.slot(halves(other));
+        let rest = table.entries[there].rest.load(Relaxed);
+        table.entries[slot].rest.store(rest, Relaxed);
+        table.entries[slot].board.iter().zip(first).for_each(|(word, old)| word.store(old, Relaxed));
+        assert_eq!((table.get(board, depth, true), table.get(other, depth, true)), (None, None));
     }
 }

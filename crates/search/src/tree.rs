@@ -1,4 +1,4 @@
-//! The search below one afterstate: depth first, over a stack of chance nodes, with a transposition table.
+//! The search below one afterstate: depth first, over a stack of chance nodes.
 
 use std::{
     any::Any,
@@ -9,7 +9,11 @@ use std::{
 use afterstate_game::{Afterstate, Rules};
 use afterstate_network::{Batch, Isa, Kernel, Level, dispatch};
 
-use crate::{leaves::Leaves, node::Node, table::Table};
+use crate::{
+    leaves::Leaves,
+    node::{Branch, Node},
+    table::{Depth, Table},
+};
 
 /// Nodes between two looks at the clock and at the flag: some microseconds.
 const CLOCK_INTERVAL: u64 = 16;
@@ -20,12 +24,16 @@ pub(crate) struct Conditions<'a> {
     pub(crate) level: Level,
     pub(crate) leaves: Leaves<'a>,
     pub(crate) rules: Rules,
+    /// The values that are known.
+    pub(crate) table: Option<&'a Table>,
     /// Branches that are less probable are not searched: their afterstates are evaluated as they are.
     pub(crate) prune: f64,
     /// Whether the value of a deeper search may stand in.
     pub(crate) deeper: bool,
     /// When to give up.
     pub(crate) deadline: Option<Instant>,
+    /// After how many evaluated afterstates, over all searches of the tree, to give up.
+    pub(crate) most: u64,
     /// Set by whoever no longer wants to know.
     pub(crate) stop: Option<&'a AtomicBool>,
 }
@@ -37,7 +45,6 @@ pub(crate) struct Tree<const N: usize> {
     nodes: Vec<Node<N>>,
     /// The node of the last chance layer, whose children are evaluated by the value function.
     leaf: Box<Node<N>>,
-    table: Option<Table>,
     /// A scratch buffer.
     batch: Batch,
     /// The number of afterstates evaluated so far.
@@ -46,36 +53,30 @@ pub(crate) struct Tree<const N: usize> {
 }
 
 impl<const N: usize> Tree<N> {
-    /// With a table of 2^bits entries, or without any.
-    pub(crate) fn new(table_bits: Option<u32>) -> Self {
+    /// With nothing in it.
+    pub(crate) fn new() -> Self {
         Tree {
             nodes: Vec::new(),
             leaf: Box::new(Node::new()),
-            table: table_bits.map(Table::new),
             batch: Batch::default(),
             evaluated: 0,
             expanded: 0,
         }
     }
 
-    /// Forgets all values.
-    pub(crate) fn clear(&mut self) {
-        self.table.iter_mut().for_each(Table::clear);
-    }
-
-    /// The values of up to four afterstates by a search of so many chance layers; `None` when the time is over or the
-    /// search is stopped.
+    /// The values of up to four afterstates by a search of so many chance layers, behind at most so many 4-tiles; `None` when
+    /// the limit is reached or the search is stopped.
     pub(crate) fn search(
         &mut self,
         afterstates: &[Afterstate<N>],
         layers: u32,
-        probability: f64,
+        (probability, fours): (f64, u32),
         conditions: &Conditions<'_>,
     ) -> Option<[f32; 4]> {
         while self.nodes.len() < layers.max(1) as usize {
             self.nodes.push(Node::new());
         }
-        self.nodes[0].hold(afterstates, probability);
+        self.nodes[0].hold(afterstates, probability, fours);
         // The walk is compiled once for each side, here, and not again in every crate that searches.
         let tree: &mut dyn Any = self;
         if let Some(tree) = tree.downcast_mut() {
@@ -99,12 +100,12 @@ impl<const N: usize> Tree<N> {
                 1 => self.evaluate_leaves(isa, top, conditions)?,
                 _ => self.evaluate_children(isa, top, layers, conditions),
             };
-            if let Some((child, probability)) = unknown {
+            if let Some(branch) = unknown {
                 if self.is_late(conditions) {
                     return None;
                 }
                 top += 1;
-                self.nodes[top].expand(child, probability, &conditions.rules);
+                self.nodes[top].expand(branch, &conditions.rules);
                 continue;
             }
             let node = &self.nodes[top];
@@ -112,8 +113,8 @@ impl<const N: usize> Tree<N> {
                 return Some(std::array::from_fn(|i| node.returns()[i]));
             }
             let value = node.expectation(&conditions.rules);
-            if let Some(table) = &mut self.table {
-                table.put(node.afterstate.board().bytes(), layers + 1, value);
+            if let Some(table) = conditions.table {
+                table.put(node.afterstate.board().bytes(), Depth::new(layers + 1, node.fours()), value);
             }
             top -= 1;
             self.nodes[top].take_value(value);
@@ -122,7 +123,7 @@ impl<const N: usize> Tree<N> {
 
     /// Gives the children of the root the values of leaves; there is nothing to be searched.
     #[inline(always)]
-    fn evaluate_root<I: Isa>(&mut self, isa: I, conditions: &Conditions<'_>) -> Option<(Afterstate<N>, f64)> {
+    fn evaluate_root<I: Isa>(&mut self, isa: I, conditions: &Conditions<'_>) -> Option<Branch<N>> {
         self.evaluated += self.nodes[0].len() as u64;
         self.nodes[0].add_values(isa, &conditions.leaves, &mut self.batch);
         None
@@ -136,26 +137,26 @@ impl<const N: usize> Tree<N> {
         isa: I,
         top: usize,
         conditions: &Conditions<'_>,
-    ) -> Option<Option<(Afterstate<N>, f64)>> {
+    ) -> Option<Option<Branch<N>>> {
         loop {
             let unknown = self.evaluate_children(isa, top, 1, conditions);
-            let Some((child, probability)) = unknown else { return Some(None) };
+            let Some(branch) = unknown else { return Some(None) };
             if self.is_late(conditions) {
                 return None;
             }
-            self.leaf.expand(child, probability, &conditions.rules);
+            self.leaf.expand(branch, &conditions.rules);
             self.evaluated += self.leaf.len() as u64;
             self.leaf.add_values(isa, &conditions.leaves, &mut self.batch);
             let value = self.leaf.expectation(&conditions.rules);
-            if let Some(table) = &mut self.table {
-                table.put(child.board().bytes(), 1, value);
+            if let Some(table) = conditions.table {
+                table.put(branch.afterstate.board().bytes(), Depth::new(1, 0), value);
             }
             self.nodes[top].take_value(value);
         }
     }
 
-    /// Gives the children of a node their values, up to the first one that has to be searched: that one is returned,
-    /// with its probability.
+    /// Gives the children of a node their values, up to the first one that has to be searched: the way to that one is
+    /// returned.
     #[inline(always)]
     fn evaluate_children<I: Isa>(
         &mut self,
@@ -163,18 +164,23 @@ impl<const N: usize> Tree<N> {
         top: usize,
         layers: u32,
         conditions: &Conditions<'_>,
-    ) -> Option<(Afterstate<N>, f64)> {
-        while let Some((child, probability)) = self.nodes[top].next_child() {
-            if let Some(table) = &self.table {
+    ) -> Option<Branch<N>> {
+        while let Some(branch) = self.nodes[top].next_branch() {
+            if let Some(table) = conditions.table {
                 table.prefetch(self.nodes[top].child_after_next().board().bytes());
             }
-            let value = if probability < conditions.prune {
-                self.evaluated += 1;
-                conditions.leaves.value(isa, child)
-            } else {
-                match self.known(child, layers, conditions) {
-                    Some(value) => value,
-                    None => return Some((child, probability)),
+            let value = match branch.fours {
+                Some(fours) if branch.probability >= conditions.prune => {
+                    let depth = Depth::new(layers, fours);
+                    let board = branch.afterstate.board().bytes();
+                    match conditions.table.and_then(|table| table.get(board, depth, conditions.deeper)) {
+                        Some(value) => value,
+                        None => return Some(branch),
+                    }
+                }
+                _ => {
+                    self.evaluated += 1;
+                    conditions.leaves.value(isa, branch.afterstate)
                 }
             };
             self.nodes[top].take_value(value);
@@ -182,16 +188,13 @@ impl<const N: usize> Tree<N> {
         None
     }
 
-    /// What the table knows.
-    #[inline(always)]
-    fn known(&self, afterstate: Afterstate<N>, layers: u32, conditions: &Conditions<'_>) -> Option<f32> {
-        self.table.as_ref()?.get(afterstate.board().bytes(), layers, conditions.deeper)
-    }
-
-    /// Whether the time is over or the search is stopped; that is looked at only now and then.
+    /// Whether the limit is reached or the search is stopped; clock and flag are looked at only now and then.
     #[inline(always)]
     fn is_late(&mut self, conditions: &Conditions<'_>) -> bool {
-        let Conditions { deadline, stop, .. } = conditions;
+        let Conditions { deadline, stop, most, .. } = conditions;
+        if self.evaluated >= *most {
+            return true;
+        }
         if deadline.is_none() && stop.is_none() {
             return false;
         }

@@ -8,10 +8,14 @@ const SEARCHES = [
   ["2ply", "2-ply"],
   ["3ply", "3-ply"],
   ["4ply", "4-ply"],
+  ["adaptive=20000", "adaptive, 20,000 nodes"],
   ["10ms", "10 ms a move"],
   ["100ms", "100 ms a move"],
   ["1s", "1 s a move"],
 ];
+
+// The strongest search that answers within 50 ms, and plays the same game every time.
+export const STRONG = "adaptive=20000";
 
 // A policy does not look ahead: it asks the eight symmetric boards, or the board alone.
 const POLICY_SEARCHES = [
@@ -87,7 +91,7 @@ export function playerSelects(list, { model, search, exact = false, deepen = fal
     const running = deepen && known === SEARCHES ? [["deepen", "deeper and deeper"]] : [];
     const all = [...running, ...known, ...(exact ? [["exact", "exact (solved)"]] : [])];
     searches.replaceChildren(...all.map(([name, text]) => h("option", { value: name }, text)));
-    const usual = deepen && known === SEARCHES ? "deepen" : known === SEARCHES ? "3ply" : known[0][0];
+    const usual = deepen && known === SEARCHES ? "deepen" : known === SEARCHES ? STRONG : known[0][0];
     searches.value = all.some(([name]) => name === value) ? value : usual;
   };
   offer(search);

@@ -96,7 +96,7 @@ class Play {
   playerFields() {
     const fitting = this.models.filter((model) => model.side === this.side);
     if (fitting.length === 0) return h("p", { class: "note" }, "There is no model for this board: ", h("a", { href: "#train/recipe/quick" }, "train one"), " to get hints and grades.");
-    const chosen = { model: this.params.model ?? recall("model"), search: this.params.search ?? recall("hints") ?? "2ply" };
+    const chosen = { model: this.params.model ?? recall("model"), search: this.params.search ?? recall("hints") };
     Object.assign(this, playerSelects(fitting, { ...chosen, onchange: () => this.playerChanged() }));
     return [field("Model", this.model), field("Search", this.search), this.auto];
   }

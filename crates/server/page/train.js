@@ -14,7 +14,7 @@ export const shortcuts = [["J K", "next, previous run"]];
 const CHOICES = [
   ["quick", "A minute", "A player that makes the 2048-tile, from nothing, while you watch."],
   ["best-first", "An hour or two", "Eight large tuples: most games reach 8192."],
-  ["best", "The strongest", "What the strongest network of this program learned last, in stages that build on each other."],
+  ["best", "The strongest", "Nine trainings that build on each other, one after the other, in hours; each goes on where it was stopped."],
 ];
 const MOST_COMPARED = 5;
 
@@ -84,16 +84,16 @@ class Train {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = ({ name, description, table }) => words.every((word) => `${name} ${description} ${table}`.toLowerCase().includes(word));
     const groups = Map.groupBy(this.recipes.filter(fits), ({ name }) => (name.includes("/") ? name.split("/")[0] : "this program"));
-    const item = (recipe) => h("button", { type: "button", class: "link-button", title: recipe.description, onclick: () => this.choose(recipe) }, recipe.name, recipe.needs.length ? " (needs another run first)" : "");
+    const item = (recipe) => h("button", { type: "button", class: "link-button", title: recipe.description, onclick: () => this.choose(recipe) }, recipe.name, recipe.steps.length ? ` (${recipe.steps.length + 1} steps)` : "");
     this.found.replaceChildren(...[...groups].map(([paper, list]) => h("div", {}, h("h3", {}, paper), list.map(item))), ...(groups.size ? [] : [h("p", { class: "note" }, "No recipe has these words.")]));
   }
 
   choose(recipe) {
     this.recipe = recipe;
     for (const input of this.cards.querySelectorAll("input")) input.checked = input.value === recipe.name;
-    const needs = recipe.needs.map((need) => need.replace(/^runs\//, ""));
-    const facts = [["Recipe", recipe.name], ["Time", budgetText(recipe.budget)], ["Memory", bytes(recipe.memory)], ["Disk", `up to ${bytes(recipe.disk)}`], ["Needs first", needs.length ? needs.join(", ") : "nothing"]];
-    const trouble = !recipe.fits ? `This machine has less than ${bytes(recipe.memory)} of memory free: close other programs, or take a smaller network.` : needs.length ? `Train ${needs.join(" and ")} first: this recipe goes on with what it has learned.` : "";
+    const { steps } = recipe;
+    const facts = [["Recipe", recipe.name], ["Time", steps.length ? "hours, step by step" : budgetText(recipe.budget)], ["Memory", bytes(recipe.memory)], ["Disk", `up to ${bytes(recipe.disk)}`], ["Makes first", steps.length ? steps.map((step) => step.replace(/^runs\//, "")).join(", ") : "nothing"]];
+    const trouble = !recipe.fits ? `This machine has less than ${bytes(recipe.memory)} of memory free: close other programs, or take a smaller network.` : recipe.needs ?? "";
     this.about.replaceChildren(h("p", { class: "note" }, recipe.description), h("dl", { class: "facts" }, facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))), trouble ? h("p", { class: "trouble" }, trouble) : "");
     this.begin.disabled = trouble !== "";
     this.seconds.placeholder = recipe.budget?.seconds ?? "budget";
@@ -162,8 +162,8 @@ class Train {
     this.close = listen(`/runs/${encodeURIComponent(run.name)}/events`, { after: run.log_lines, after_evaluations: run.evaluation_lines }, {
       log: (line) => this.add(run.log, line),
       evaluation: (line) => this.add(run.evaluations, line),
-      state: ({ state, saving }, close) => this.became(state, saving, close),
-    }, () => this.became("stopped", null, () => {}));
+      state: ({ state, saving, chain }, close) => this.became({ state, saving, chain }, close),
+    }, () => this.became({ state: "stopped", saving: null }, () => {}));
   }
 
   add(list, line) {
@@ -173,9 +173,9 @@ class Train {
     this.redraw();
   }
 
-  became(state, saving, close) {
-    Object.assign(this.run, { state, saving });
-    if (state !== "running") {
+  became(change, close) {
+    Object.assign(this.run, change);
+    if (change.state !== "running") {
       close();
       this.stopping = false;
     }
@@ -243,9 +243,10 @@ class Train {
   }
 
   draw() {
-    const { log, evaluations, state, saving } = this.run;
+    const { log, evaluations, state, saving, chain } = this.run;
     const running = state === "running";
-    this.state.textContent = saving ? `saving ${bytes(saving)}` : this.stopping && running ? "stopping" : state;
+    const step = chain ? `, step ${chain.number} of ${chain.steps.length}: ${chain.steps[chain.number - 1]}` : "";
+    this.state.textContent = (saving ? `saving ${bytes(saving)}` : this.stopping && running ? "stopping" : state) + step;
     this.state.className = `state ${state}`;
     this.stop.hidden = !running || !this.allowed || !this.run.ours;
     this.stop.disabled = Boolean(this.stopping);

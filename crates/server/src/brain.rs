@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use afterstate_endgame::Match;
 use afterstate_game::State;
 use afterstate_lab::model::{Model, ModelError, Search};
 use afterstate_search::{Advice, Limit, Player, PlayerSpec};
@@ -30,7 +31,7 @@ impl Brain {
             Asked::Player(spec) => (shared.models.get(model)?, 1, Some(spec.to_string())),
             Asked::Policy(play) => (shared.models.get(model)?, 1, Some(play.to_string())),
         };
-        let search = model.search(text.as_deref(), plies)?;
+        let search = model.search(text.as_deref(), Limit::Plies(plies))?;
         Ok(Brain { model, search })
     }
 
@@ -39,6 +40,11 @@ impl Brain {
         let shared = app.clone();
         let load = move || Brain::new(&shared, model.as_deref(), asked);
         spawn_blocking(load).await.map_err(ApiError::internal)?
+    }
+
+    /// What its tables of endgames know of a state. A table that is damaged after it was opened is one table less.
+    pub(crate) fn endgames<const N: usize>(&self, state: State<N>) -> Vec<Match<'_>> {
+        self.model.endgames(state).unwrap_or_default()
     }
 
     /// The player, if there is one for such boards. It gives up when the flag is set.
@@ -79,6 +85,6 @@ impl Brain {
 fn falls_short(search: &PlayerSpec, advice: &Advice) -> bool {
     search.search.is_some_and(|settings| match settings.limit {
         Limit::Plies(plies) => advice.plies + u32::from(settings.shallow.is_some()) < plies,
-        Limit::Time(_) => false,
+        Limit::Time(_) | Limit::Nodes(_) | Limit::Adaptive(_) => false,
     })
 }

@@ -137,11 +137,20 @@ impl Limits {
             (Limit::Time(time), _) if time > Duration::from_millis(ms) => {
                 Err(ApiError::bad(format!("{} s is too long", time.as_secs_f64()), format!("at most {ms}ms")))
             }
+            (Limit::Nodes(nodes) | Limit::Adaptive(nodes), _) if nodes > ms * NODES_PER_MS => {
+                Err(ApiError::bad(
+                    format!("{nodes} nodes are too many"),
+                    format!("at most {}", ms * NODES_PER_MS),
+                ))
+            }
             (_, TableSize::Bits(20..)) => Err(ApiError::bad("the table is too large", "at most table=19")),
             _ => Ok(spec),
         }
     }
 }
+
+/// The nodes of a search that take about a millisecond on a slow machine.
+const NODES_PER_MS: u64 = 500;
 
 /// Searches of at most so many plies, or so many milliseconds, are short.
 const SHORT_PLIES: u32 = 3;
@@ -168,6 +177,7 @@ impl Class {
         match limit {
             Limit::Plies(plies) if plies > SHORT_PLIES => Class::Long,
             Limit::Time(time) if time > Duration::from_millis(SHORT_MS) => Class::Long,
+            Limit::Nodes(nodes) | Limit::Adaptive(nodes) if nodes > SHORT_MS * NODES_PER_MS => Class::Long,
             _ => Class::Short,
         }
     }

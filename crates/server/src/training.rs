@@ -181,7 +181,7 @@ impl Trainings {
             return Err(ApiError::conflict(error, "wait for it, or stop it"));
         }
         let mut command = Command::new(program);
-        command.arg("train").args(arguments).args(["--until-closed", "--json"]);
+        command.arg("train").args(arguments).args(["--until-closed", "--json", "--runs"]).arg(&self.runs);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(ApiError::internal)?;
         let (stdin, stderr) = (child.stdin.take(), child.stderr.take());

@@ -7,7 +7,7 @@ use std::{
 
 use afterstate_game::{AnyBoard, Board, Move, State, draw};
 use afterstate_lab::model::Model;
-use afterstate_search::{Advice, LineMove};
+use afterstate_search::{Advice, Limit, LineMove};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ impl Advise {
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let (search, threads) =
-            (model.search(self.search.as_deref(), USUAL_PLIES)?, thread_count(self.threads));
+            (model.search(self.search.as_deref(), Limit::Plies(USUAL_PLIES))?, thread_count(self.threads));
         search.spec().map_or(Ok(()), |spec| check_search(&spec, threads))?;
         let state = State::new(board);
         let advice = model.player::<N>(search, threads)?.advise(state);

@@ -62,6 +62,13 @@ commands! {
     completions::Completions,
 }
 
+impl Command {
+    /// Whether the ranks of `mpirun` can share its work.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self, Command::Train(_) | Command::Eval(_) | Command::Record(_) | Command::Reproduce(_))
+    }
+}
+
 /// The number of threads that was asked for, 0 for all cores.
 fn thread_count(asked: usize) -> usize {
     match asked {

@@ -3,15 +3,18 @@
 use std::{
     io::{Write, stderr},
     path::PathBuf,
-    sync::atomic::Ordering::Relaxed,
+    sync::{Mutex, PoisonError, atomic::Ordering::Relaxed},
 };
 
+use afterstate_cluster::{World, world};
 use afterstate_game::Rules;
 use afterstate_lab::{
+    deal::{Deck, Part},
     model::Model,
     records::{About, RecordError, Recorder, verify},
-    stats::Tally,
+    stats::{GameResult, Tally},
 };
+use afterstate_search::{Limit, Player};
 use clap::{Args, Subcommand};
 
 use super::{
@@ -19,7 +22,7 @@ use super::{
     eval::{bar, check_search},
     thread_count,
 };
-use crate::{error::Failure, format::thousands, signals::stop_signal};
+use crate::{cluster::deal, error::Failure, format::thousands, signals::stop_signal};
 
 /// Record games of a strong player, for networks to learn from
 ///
@@ -30,6 +33,7 @@ use crate::{error::Failure, format::thousands, signals::stop_signal};
     args_conflicts_with_subcommands = true,
     after_help = "Examples:\n  \
     afterstate record --model runs/quick --search 3ply --games 500 --out records\n  \
+    afterstate record --model runs/quick --games 5000 --part 3/16               a sixteenth of the files\n  \
     afterstate record verify records\n  \
     afterstate dcnn train --records records --out runs/dcnn-5"
 )]
@@ -72,6 +76,9 @@ struct Recording {
     /// The seed of the games; it should not be that of evaluations
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
+    /// Record part K of N of the files; all parts can share the directory
+    #[arg(long, value_name = "K/N")]
+    part: Option<Part>,
     /// The number of threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
@@ -98,7 +105,7 @@ impl Recording {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
         let model = Model::open(self.model.as_deref())?.with_endgames(endgames);
-        let search = model.search(Some(&self.search), 1)?;
+        let search = model.search(Some(&self.search), Limit::Plies(1))?;
         let view = model.afterstates("`record`")?.view();
         if model.side() != 4 {
             return Err(Failure::input("records are of games on 4×4", "give a model that plays on 4×4"));
@@ -116,33 +123,65 @@ impl Recording {
         let threads = thread_count(self.threads);
         let Some(spec) = search.spec() else { return Ok(()) };
         check_search(&spec, threads)?;
-        let recorder = Recorder { directory: &self.out, about, games: self.games, threads };
-        let (stop, progress, mut ended) = (stop_signal()?, bar(self.games), Tally::default());
+        let part = self.part.unwrap_or(Part::WHOLE);
+        let recorder = Recorder { directory: &self.out, about, games: self.games, part, threads };
+        let games = recorder.total();
         let player = || {
             spec.player_with::<4>(view, model.rules, 1, |search| {
                 search.with_endgames(model.endgames.as_ref())
             })
         };
-        let all = recorder.record(player, |games, result| {
+        let (stop, progress, ended) = (stop_signal()?, bar(games), Mutex::new(Tally::default()));
+        let watch = |games: u64, result: Option<GameResult>| {
             progress.inc(games);
             if let Some(result) = result {
+                let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
                 ended.add(&result);
                 let mean = thousands(ended.mean_score().unwrap_or_default() as u64);
                 progress.set_message(format!("mean so far {mean}"));
             }
             !stop.load(Relaxed)
-        });
+        };
+        let all = match world() {
+            None => recorder.record(player, watch),
+            Some(world) => record_together(world, &recorder, player, watch),
+        };
+        let ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
         progress.finish_and_clear();
         let place = self.out.display();
         if all.map_err(failure)? {
             let mean = ended.mean_score().map(|mean| format!(", mean score {} now", thousands(mean as u64)));
-            writeln!(out, "{} games in {place}{}", thousands(self.games), mean.unwrap_or_default())?;
-            return Ok(writeln!(out, "next: afterstate dcnn train --records {place}")?);
+            let which = self.part.map(|part| format!(", part {part} of {}", thousands(self.games)));
+            let (which, mean) = (which.unwrap_or_default(), mean.unwrap_or_default());
+            writeln!(out, "{} games in {place}{which}{mean}", thousands(games))?;
+            if self.part.is_none() {
+                writeln!(out, "next: afterstate dcnn train --records {place}")?;
+            }
+            return Ok(());
         }
         // What was asked for is not there, but nothing is wrong: the user stopped it.
         let _ = writeln!(stderr(), "stopped; the same command goes on with the files that are finished");
         Ok(())
     }
+}
+
+/// Records with the other ranks, which the first tells the files to make.
+fn record_together<P: Player<4>>(
+    world: &World,
+    recorder: &Recorder<'_>,
+    player: impl Fn() -> P + Sync,
+    watch: impl Fn(u64, Option<GameResult>) -> bool + Sync,
+) -> Result<bool, RecordError> {
+    let (there, missing) = if world.is_first() { recorder.missing()? } else { (0, Deck::new(0)) };
+    watch(there, None);
+    let (player, watch) = (&player, &watch);
+    deal(
+        world,
+        &missing,
+        |result: GameResult| watch(1, Some(result)),
+        |dealer| recorder.record_dealt(dealer, player, watch),
+        |dealer, tell| recorder.record_dealt(dealer, player, |_, result| result.is_none_or(tell)),
+    )
 }
 
 /// What is wrong with records, for the user.

@@ -6,16 +6,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use afterstate_game::{Move, draw};
+use afterstate_game::draw;
 use afterstate_lab::{
     model::{Model, ModelError},
-    review::{self, AnyGame, Format, Grade, Judged, Played, Summary},
+    review::{self, AnyGame, Format, Grade, Judged, Played, Regret, Summary},
 };
-use afterstate_search::Advice;
+use afterstate_search::{Advice, Limit};
 use clap::Args;
 use serde_json::{Map, json};
 
-use super::thread_count;
+use super::{
+    endgame::{open_tables, table_failure},
+    thread_count,
+};
 use crate::{error::Failure, format::thousands};
 
 /// The longest game that is read: longer than any that was ever played.
@@ -45,6 +48,9 @@ pub(crate) struct Review {
     /// How to look ahead, as for `afterstate eval`
     #[arg(long, default_value = "3ply")]
     search: String,
+    /// Judge moves in endgames by the exact chances of the tables of this directory
+    #[arg(long, value_name = "DIR")]
+    endgame: Option<PathBuf>,
     /// The number of threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
@@ -65,7 +71,8 @@ impl Review {
         let text = self.text()?;
         let (format, game) =
             review::parse(&text, MOST_MOVES).map_err(|error| Failure::input(&error, error.hint()))?;
-        let model = Model::open(self.model.as_deref())?;
+        let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
+        let model = Model::open(self.model.as_deref())?.with_endgames(endgames);
         if let Err(error @ ModelError::NoNetwork { .. }) = model.network("a review") {
             return Err(Failure::input(error, "give an n-tuple network, or leave --model out"));
         }
@@ -103,17 +110,20 @@ impl Review {
             let message = format!("the game is on {N}×{N}, but the model plays on {side}×{side}");
             return Err(Failure::input(message, "give a game or a model that fits the other"));
         }
-        let search = model.search(Some(&self.search), 3)?;
+        let search = model.search(Some(&self.search), Limit::Plies(3))?;
         let mut player = model.player::<N>(search, thread_count(self.threads))?;
         let reference = model.reference();
         let (mut summary, mut entries) = (Summary::default(), Vec::new());
         for played in game {
             let advice = player.advise(played.state);
+            let exact = model.endgames(played.state).map_err(table_failure)?;
             let judged = review::judge(played.state, played.a, &advice, reference);
+            let judged = judged.with_regret(Regret::of(&exact, played.a));
             summary.add(&judged);
             entries.push(Entry { played, advice, judged });
         }
-        let report = Report { format, model: &model.name, search: search.to_string(), summary, entries };
+        let report =
+            Report { format, model: &model.name, search: model.search_name(search), summary, entries };
         if self.json { report.json(out) } else { report.text(out) }
     }
 }
@@ -144,6 +154,7 @@ impl<const N: usize> Report<'_, N> {
             entry["kept"] = json!(judged.kept);
             entry["lost"] = json!(judged.lost);
             entry["grade"] = json!(judged.grade);
+            entry["endgame"] = json!(judged.regret);
             entry
         };
         let grades: Map<_, _> = Grade::ALL
@@ -158,6 +169,8 @@ impl<const N: usize> Report<'_, N> {
             "accuracy": self.summary.accuracy.percent(),
             "score": self.score(),
             "grades": grades,
+            "exact_moves": self.summary.exact_moves,
+            "regret": self.summary.regret,
             "worst": self.summary.worst(WORST),
             "moves": self.entries.iter().map(entry).collect::<Vec<_>>(),
         });
@@ -178,6 +191,10 @@ impl<const N: usize> Report<'_, N> {
         for grade in Grade::ALL {
             writeln!(out, "{:<11} {:>7}", grade.name(), thousands(self.summary.grades[grade as usize]))?;
         }
+        if self.summary.exact_moves > 0 {
+            let (moves, lost) = (thousands(self.summary.exact_moves), 100.0 * self.summary.regret);
+            writeln!(out, "{moves} moves in solved endgames lost {lost:.1}% of their chances in all")?;
+        }
         for number in self.summary.worst(WORST) {
             self.write_move(number, out)?;
         }
@@ -190,6 +207,10 @@ impl<const N: usize> Report<'_, N> {
         writeln!(out, "\nmove {}, {}: {a} instead of {best}", number + 1, judged.grade.name())?;
         writeln!(out, "{}", draw(&played.state.board(), false))?;
         let percent = |chance: Option<f64>| format!("{:.1}%", 100.0 * chance.unwrap_or_default());
+        if let Some(Regret { endgame, best, made, .. }) = &judged.regret {
+            let [made, best] = [*made, *best].map(|chance| percent(Some(chance)));
+            return Ok(writeln!(out, "{endgame}: {made} with {a}, {best} with the best move")?);
+        }
         match &judged.chance {
             Some(chance) => {
                 let [with, without] = [a, best].map(|a| percent(chance.moves[a as usize]));

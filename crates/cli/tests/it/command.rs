@@ -185,3 +185,24 @@ fn all_instruction_sets_give_the_same() {
         assert_eq!(all(isa), portable, "{isa}");
     }
 }
+
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn a_program_without_mpi_that_mpirun_starts_says_so() {
+    for (name, ranks) in [("OMPI_COMM_WORLD_SIZE", "4"), ("PMI_SIZE", "2")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+        let output =
+            command.env(name, ranks).args(["bench", "--signature"]).output().expect("the binary runs");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(
+            told.contains(&format!("{ranks} of these processes")) && told.contains("--part K/N"),
+            "{told}"
+        );
+        // One process is no job.
+        let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+        assert!(
+            command.env(name, "1").args(["bench", "--signature"]).output().expect("it runs").status.success()
+        );
+    }
+}

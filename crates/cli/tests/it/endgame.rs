@@ -51,9 +51,31 @@ fn bad_input_is_explained() {
     assert!(solve(six, "500", "FFFF/FF01/0000/0002").contains("500 is no target"));
     assert!(solve(six, "512", "FFFF/F.01/0000/0002").contains("no such shape"));
     assert!(solve(six, "512", "FFFF/FF09/0000/0002").contains("below the target, 512"));
+    let placed = ["endgame", "solve", "--walls", six, "--target", "512", "--place", "FFFF/..../..../...."];
+    assert!(error(&placed).contains("the target cannot stand in FFFF/..../..../...."));
     assert!(error(&["endgame", "build", "mainframe"]).contains("there is no set `mainframe`"));
     assert!(error(&["endgame", "info", "Cargo.toml"]).contains("is no endgame table"));
     assert!(error(&["endgame", "probe", "0000/0000/0000/0001", "--tables", "nowhere"]).contains("nowhere"));
+}
+
+#[test]
+fn only_a_table_with_a_place_is_weighed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let [made, placed, weighed] =
+        ["made", "placed", "weighed"].map(|name| directory.path().join(name).to_string_lossy().into_owned());
+    let solve = ["endgame", "solve", "--walls", "FFFF/FFF./..../....", "--target", "16", "--json", "-o"];
+    let few = json(&[&solve[..], &[&made]].concat())["positions"].as_u64();
+    let many =
+        json(&[&solve[..], &[&placed, "--place", "..../...F/..../...."]].concat())["positions"].as_u64();
+    assert!(few < many, "{few:?} {many:?}");
+    let weigh =
+        |table: &str, tiles: &str| error(&["endgame", "weigh", table, "--tiles", tiles, "-o", &weighed]);
+    let tiles = "16384,8192,4096,2048,1024,512,256";
+    assert!(weigh(&made, tiles).contains("has no place for its target"));
+    assert!(weigh(&placed, "16384,8192").contains("the table has 7 walls of 16 and more"));
+    assert!(weigh(&placed, "256,512,1024,2048,4096,8192,16384").contains("the largest one first"));
+    let info = json(&["endgame", "info", &placed, "--json"]);
+    assert_eq!((info["place"].as_str(), info["goal"].as_str()), (Some("..../...F/..../...."), Some("1")));
 }
 
 #[test]
@@ -110,6 +132,24 @@ fn a_board_is_probed_and_advised() {
     let text =
         String::from_utf8(afterstate(&["advise", board, "--search", "1ply", "--endgame", &tables]).stdout);
     assert!(text.expect("text").contains("64 beside seven walls: "));
+    // A review tells what a move lost of the best chance.
+    let game = directory.path().join("game.txt");
+    let chances = probed["tables"][0]["chances"].as_object().expect("chances");
+    let chance = |name: &str| chances[name].as_f64();
+    let worst = chances
+        .keys()
+        .filter(|name| chance(name).is_some())
+        .min_by(|a, b| chance(a).expect("known").total_cmp(&chance(b).expect("known")));
+    let worst = worst.expect("a move inside the endgame");
+    std::fs::write(&game, format!("{board} {worst}\n")).expect("written");
+    let reviewed =
+        json(&["review", &game.to_string_lossy(), "--search", "1ply", "--endgame", &tables, "--json"]);
+    let regret = best - chance(worst).expect("known");
+    let told = &reviewed["moves"][0]["endgame"];
+    assert!(
+        reviewed["exact_moves"] == 1 && (told["regret"].as_f64().expect("a regret") - regret).abs() < 1e-6
+    );
+    assert_eq!(told["endgame"], "64 beside seven walls");
     // A table that is damaged is refused; a directory without any is not.
     let mut bytes = std::fs::read(&file).expect("a table");
     let middle = bytes.len() / 2;

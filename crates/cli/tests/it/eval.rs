@@ -368,3 +368,39 @@ fn sizes_are_looked_at_before_memory_is_taken() {
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(2) && told.contains("solving 3×3 needs"), "{told}");
 }
+
+#[test]
+fn parts_merge_to_what_one_machine_prints() {
+    let folder = model();
+    let directory = folder.path();
+    let object = |text: String| {
+        let mut object: Value = serde_json::from_str(&text).expect("JSON");
+        let fields = object.as_object_mut().expect("an object");
+        ["seconds", "moves_per_second", "move_ms"].iter().for_each(|&field| drop(fields.remove(field)));
+        object
+    };
+    let base = [".", "--games", "50", "--search", "1ply", "--goal", "512", "--json"];
+    let whole = good(directory, &[&base[..], &["--collect", "whole.jsonl"]].concat());
+    let files = ["1.jsonl", "2.jsonl", "3.jsonl"];
+    for (file, part) in files.iter().zip(["1/3", "2/3", "3/3"]) {
+        good(directory, &[&base[..], &["--collect", "own.jsonl", "--part", part, "--out", file]].concat());
+    }
+    let merged = good(directory, &[&["--merge"], &files[..], &["--collect", "all.jsonl", "--json"]].concat());
+    assert_eq!(object(merged), object(whole));
+    let read = |name: &str| fs::read_to_string(directory.join(name)).expect("positions");
+    assert!(read("all.jsonl") == read("whole.jsonl") && read("own.jsonl").len() > 100);
+    // A part goes on where it was, and is not another part.
+    good(directory, &[&base[..], &["--collect", "own.jsonl", "--part", "3/3", "--out", "3.jsonl"]].concat());
+    for (arguments, message) in [
+        (&["--merge", "1.jsonl", "3.jsonl"][..], "no file holds part 2/3"),
+        (&["--merge", "1.jsonl", "2.jsonl", "whole.jsonl"], "whole.jsonl is no log of games"),
+        (&[".", "--part", "3/3"], "--out"),
+        (&[".", "--part", "4/3", "--out", "4.jsonl"], "`4/3` is no part"),
+        (&[".", "--games", "2", "--part", "3/3", "--out", "4.jsonl"], "has none of them"),
+        (&[".", "--games", "50", "--goal", "512", "--part", "2/3", "--out", "1.jsonl"], "1.jsonl belongs to"),
+    ] {
+        let output = eval(directory, arguments);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && told.contains(message), "{arguments:?}: {told}");
+    }
+}

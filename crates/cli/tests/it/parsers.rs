@@ -10,9 +10,11 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
+use afterstate_endgame::{Endgame, Precision, Solver, Table};
 use afterstate_game::Rules;
 use afterstate_lab::{
-    evaluate::{KeptGames, KeptHeader},
+    deal::Part,
+    evaluate::{KeptGames, KeptHeader, Outcome},
     recipe::Recipe,
     records::{About, Recorder, shards},
     run::{Directory, Run},
@@ -119,6 +121,7 @@ fn seeds_are_accepted() {
     each("safetensors", &|path| Network::load(path).is_ok());
     each("packed", &|path| Network::load(path).is_ok());
     each("solution", &|path| afterstate_solver::Solution::<2>::open(path).is_ok());
+    each("endgame_table", &|path| Table::open(path).is_ok());
     each("weights_w", &|path| afterstate_network::file::tdl2048::WeightFile::open(path).is_ok());
     each("jaskowski_player", &|path| afterstate_network::file::jaskowski::import(path).is_ok());
     each("parquet", &|path| afterstate_lab::records::Shard::read(path).is_ok());
@@ -171,6 +174,14 @@ fn the_corpus_can_be_made_anew() {
     solve(Objective::Score).save(&place("solution", "score")).expect("a file");
     solve(Objective::Goal(4)).save(&place("solution", "goal")).expect("a file");
 
+    let shapes = ["FFFF/FFFF/FFF./....", "FFFF/FFFF/FF.F/...."];
+    let endgame = Endgame::parse(&shapes, 16).expect("an endgame");
+    let placed = endgame.clone().with_place("..../..../...F/....".parse().expect("cells")).expect("a place");
+    for (name, endgame, precision) in [("made", endgame, Precision::U8), ("placed", placed, Precision::F32)] {
+        let solver = Solver::new(&endgame).expect("a solver");
+        solver.solve_to(&place("endgame_table", name), precision, &mut |_| true).expect("a file");
+    }
+
     // Two tables of one cell each, with one image, as Jaśkowski's program writes them.
     let mut player: Vec<u8> = [2i32, 16, 0, 2].iter().flat_map(|number| number.to_le_bytes()).collect();
     for cell in 0..2i32 {
@@ -191,15 +202,17 @@ fn the_corpus_can_be_made_anew() {
     let [model, checksum, search, version] = ["none", "0", "random", "0"].map(str::to_owned);
     let about = About { model, checksum, search, seed: 3, four: 0.1, start_tiles: 2, version };
     let records = folder.path().join("records");
-    let recorder = Recorder { directory: &records, about, games: 2, threads: 1 };
+    let recorder = Recorder { directory: &records, about, games: 2, part: Part::WHOLE, threads: 1 };
     recorder.record(|| Random, |_, _| true).expect("records");
     fs::copy(&shards(&records).expect("shards")[0], place("parquet", "two-games")).expect("a file");
 
     let path = place("json_lines", "games");
     fs::remove_file(&path).ok();
-    let header = KeptHeader { model: "m".into(), checksum: "c".into(), search: "1ply".into(), seed: 1 };
+    let (model, checksum, search) = ("m".into(), "c".into(), "1ply".into());
+    let header = KeptHeader { model, checksum, search, seed: 1, collect: None, share: None };
     let (mut kept, _) = KeptGames::open(&path, &header).expect("a file");
-    kept.add(&GameResult { game: 0, score: 8, max_exponent: 3, moves: 5 }, 1.5).expect("written");
+    let result = GameResult { game: 0, score: 8, max_exponent: 3, moves: 5 };
+    kept.add(&Outcome { results: vec![result], ..Outcome::default() }, 1.5).expect("written");
     let position = r#"{"step":16384,"board":"eeda/0000/0000/0000","game":1,"score":9}"#;
     fs::write(place("json_lines", "positions"), format!("{position}\n")).expect("a file");
 }

@@ -115,6 +115,49 @@ fn a_table_is_printed_beside_the_papers_and_written_down() {
     assert_eq!(cell["ours"]["count"].as_u64(), Some(3));
 }
 
+/// All trainings are of one thread, so that whoever does them comes to the same.
+#[test]
+fn parts_share_a_directory_and_come_to_the_same_report() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let base = [
+        "ramesh-2018/table-2",
+        "--share",
+        "0.3",
+        "--seeds",
+        "2",
+        "--games",
+        "10",
+        "--threads",
+        "1",
+        "--json",
+    ];
+    let whole = good(folder.path(), &[&base[..], &["--out", "whole"]].concat());
+    let done = |part: &str| {
+        let text = good(folder.path(), &[&base[..], &["--out", "parts", "--part", part]].concat());
+        let after = text.strip_prefix(&format!("part {part}: ")).and_then(|rest| rest.split(' ').next());
+        after.and_then(|number| number.parse::<u64>().ok()).expect("a number of trainings")
+    };
+    let parts = ["3/3", "1/3", "2/3"].map(done);
+    assert_eq!(parts.iter().sum::<u64>(), 10, "five rows, two seeds");
+    assert!(parts.iter().all(|&part| (3..=4).contains(&part)), "{parts:?}");
+    let trained = |part: &str| folder.path().join(part);
+    let newest = |place: &Path| -> Vec<_> {
+        let rows = std::fs::read_dir(place).expect("rows").map(|row| row.expect("a row").path());
+        let mut files: Vec<_> = rows.map(|row| row.join("seed-2/trained.json")).collect();
+        files.sort();
+        files
+            .iter()
+            .map(|file| std::fs::metadata(file).expect("a file").modified().expect("a time"))
+            .collect()
+    };
+    let before = newest(&trained("parts"));
+    let report = good(folder.path(), &[&base[..], &["--out", "parts"]].concat());
+    assert_eq!(report, whole);
+    std::fs::remove_file(folder.path().join("parts/report.md")).expect("a report");
+    std::fs::remove_file(folder.path().join("parts/report.json")).expect("a report");
+    assert_eq!(newest(&trained("parts")), before, "nothing was trained again");
+}
+
 #[test]
 fn what_cannot_be_is_refused_with_a_hint() {
     let folder = tempfile::tempdir().expect("a directory");

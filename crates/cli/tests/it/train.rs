@@ -444,3 +444,66 @@ fn a_bus_error_has_a_message() {
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(1) && told.contains("was cut short while it was read"), "{told}");
 }
+
+/// A training, one that goes on with it, and one that begins at positions that the second collects.
+const CHAIN: [(&str, &str); 3] = [
+    ("first", "network.tuples = ['0123', '0145']\nbudget.actions = 400_000"),
+    ("second", "network = { tuples = ['0123', '0145'], from = 'runs/first' }\nbudget.actions = 300_000"),
+    (
+        "third",
+        "network = { tuples = ['0123', '0145'], stages = '256', from = 'runs/second' }\n\
+         start = { kind = 'carousel', first_stage = 1, positions = 'runs/second/positions.jsonl' }\n\
+         collect = { model = 'runs/second', search = '1ply', games = 200, goal = 512 }\n\
+         budget.actions = 200_000",
+    ),
+];
+
+fn with_chain() -> Place {
+    let place = Place::new();
+    let common = "parallel.threads = 1\nevaluation.every = 0\ncheckpoint.every_seconds = 0.02\n";
+    for (name, text) in CHAIN {
+        fs::write(place.path(&format!("{name}.toml")), format!("{common}{text}")).expect("a recipe");
+    }
+    place
+}
+
+#[test]
+fn a_chain_that_is_killed_again_and_again_comes_to_the_same() {
+    let whole = with_chain();
+    let dry = whole.good(&["third.toml", "--dry-run"]);
+    assert!(
+        dry.contains("# 4 steps: about") && dry.contains("collect  runs/second/positions.jsonl"),
+        "{dry}"
+    );
+    let dry = whole.json(&["third.toml", "--dry-run", "--json"]);
+    assert_eq!(dry["chain"]["steps"].as_array().map(Vec::len), Some(4));
+    assert!(dry["chain"]["seconds"].is_number() && dry["chain"]["disk"].is_number(), "{dry}");
+    assert!(!whole.path("runs").exists(), "a dry run makes nothing");
+    whole.good(&["third.toml"]);
+    assert!(whole.good(&["third.toml", "--resume"]).contains("trained"), "nothing is left to be done");
+
+    let killed = with_chain();
+    for kill in 0..6 {
+        let mut command = killed.command(&["third.toml", "--resume"]);
+        let mut child =
+            command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+        let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let begun = lines.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("step ")));
+        std::thread::spawn(move || lines.for_each(drop));
+        sleep(Duration::from_millis(30 * kill));
+        let _ = child.kill();
+        let status = child.wait().expect("a status");
+        if begun.is_none() || status.success() {
+            break;
+        }
+    }
+    assert!(killed.path("runs/third/recipe.toml").exists(), "the run can be resumed by its name");
+    killed.good(&["runs/third", "--resume"]);
+    for file in ["runs/first", "runs/second", "runs/third"].map(|run| format!("{run}/model.safetensors")) {
+        assert!(whole.bytes(&file) == killed.bytes(&file), "{file}");
+    }
+    assert!(!killed.path("runs/third/chain.json").exists());
+    assert!(!killed.path("runs/second/positions.jsonl.part").exists());
+    let complaint = killed.refused(&["third.toml"]);
+    assert!(complaint.contains("already holds a run"), "{complaint}");
+}

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use afterstate_endgame::{Endgame, Position, Precision, Solver, Table, Walls};
+use afterstate_endgame::{Endgame, GoalValues, Position, Precision, Solver, Table, Walls};
 
 const WALL: u8 = 99;
 
@@ -47,13 +47,26 @@ fn slides(board: &Board) -> Vec<Board> {
 struct Brute {
     shapes: Vec<Walls>,
     target: u8,
+    /// The cells in which the target has to stand, if it is carried until then.
+    place: Option<Walls>,
+    /// What a reached goal counts.
+    goal: fn(&Board) -> f64,
     chances: HashMap<Board, f64>,
 }
 
 impl Brute {
     fn new(shapes: &[&str], target: u32) -> Self {
         let shapes = shapes.iter().map(|shape| shape.parse().unwrap()).collect();
-        Brute { shapes, target: target.ilog2() as u8, chances: HashMap::new() }
+        let target = target.ilog2() as u8;
+        Brute { shapes, target, place: None, goal: |_| 1.0, chances: HashMap::new() }
+    }
+
+    fn is_goal(&self, board: &Board) -> bool {
+        let Some(place) = self.place else { return board.contains(&self.target) };
+        let is_wall = |cell: usize| self.shapes[0].0 >> cell & 1 == 1;
+        let is_home = (0..16).all(|cell| (board[cell] == WALL) == is_wall(cell));
+        let is_placed = (0..16).any(|cell| place.0 >> cell & 1 == 1 && board[cell] == self.target);
+        board.contains(&(self.target + 1)) || is_home && is_placed
     }
 
     fn is_allowed(&self, board: &Board) -> bool {
@@ -74,7 +87,8 @@ impl Brute {
                 let mut best: f64 = 0.0;
                 for after in slides(&state) {
                     if self.is_allowed(&after) {
-                        let value = if after.contains(&self.target) { 1.0 } else { self.chance(after) };
+                        let value =
+                            if self.is_goal(&after) { (self.goal)(&after) } else { self.chance(after) };
                         best = best.max(value);
                     }
                 }
@@ -91,9 +105,9 @@ impl Brute {
         let mut seeds = Vec::new();
         for shape in &self.shapes {
             let board = std::array::from_fn(|cell| if shape.0 >> cell & 1 == 1 { WALL } else { 0 });
-            fill(board, 0, 8, self.target, &mut seeds);
+            fill(board, 0, 8, self.target + u8::from(self.place.is_some()), &mut seeds);
         }
-        seeds.retain(|board| board.contains(&0));
+        seeds.retain(|board| board.contains(&0) && !self.is_goal(board));
         seeds
     }
 }
@@ -120,7 +134,21 @@ fn position(board: &Board) -> Position {
 
 /// Compares the chances of all positions and the numbers of positions in all layers.
 fn compare(shapes: &[&str], target: u32) -> u64 {
-    let mut brute = Brute::new(shapes, target);
+    let endgame = Endgame::parse(shapes, target).unwrap();
+    compare_with(&endgame, Brute::new(shapes, target), |solver| solver)
+}
+
+/// The same with a target that is carried to its place.
+fn compare_placed(shapes: &[&str], target: u32, place: &str) -> u64 {
+    let place = place.parse().unwrap();
+    let endgame = Endgame::parse(shapes, target).unwrap().with_place(place).unwrap();
+    let brute = Brute { place: Some(place), ..Brute::new(shapes, target) };
+    compare_with(&endgame, brute, |solver| solver)
+}
+
+fn compare_with<'a>(endgame: &Endgame, mut brute: Brute, change: impl Fn(Solver<'a>) -> Solver<'a>) -> u64 {
+    let solver = || change(Solver::new(endgame).unwrap());
+    let shapes = endgame.to_string();
     for seed in brute.seeds() {
         brute.chance(seed);
     }
@@ -130,21 +158,19 @@ fn compare(shapes: &[&str], target: u32) -> u64 {
             .entry(board.iter().filter(|&&tile| tile != 0 && tile != WALL).map(|tile| 1 << (tile - 1)).sum())
             .or_default() += 1;
     }
-    let endgame = Endgame::parse(shapes, target).unwrap();
-    let solved = Solver::new(&endgame).unwrap().solve(&mut |_| true).unwrap();
+    let solved = solver().solve(&mut |_| true).unwrap();
     let found: BTreeMap<_, _> =
         solved.layers.iter().copied().enumerate().filter(|&(_, count)| count > 0).collect();
-    assert_eq!(found, layers, "{shapes:?}");
+    assert_eq!(found, layers, "{shapes}");
     let (boards, expected): (Vec<_>, Vec<_>) =
         brute.chances.iter().map(|(board, chance)| (position(board), *chance)).unzip();
-    let solved =
-        Solver::new(&endgame).unwrap().from(&boards).unwrap().threads(3).solve(&mut |_| true).unwrap();
+    let solved = solver().from(&boards).unwrap().threads(3).solve(&mut |_| true).unwrap();
     assert_eq!(solved.positions, boards.len() as u64);
     for ((board, chance), expected) in boards.iter().zip(&solved.chances).zip(&expected) {
-        assert!((chance - expected).abs() < 1e-6, "{shapes:?}: {board} {chance} {expected}");
+        assert!((chance - expected).abs() < 1e-6, "{shapes}: {board} {chance} {expected}");
     }
     let middling = expected.iter().filter(|&&chance| chance > 0.05 && chance < 0.95).count();
-    assert!(middling > 50, "{shapes:?}: {middling}");
+    assert!(middling > 50, "{shapes}: {middling}");
     solved.positions
 }
 
@@ -154,6 +180,10 @@ fn one_shape() {
     compare(&["FFFF/FFFF/F.../...."], 64);
     compare(&["FFFF/FFFF/..../...."], 64);
     compare(&["FF../FF../FF../FFFF"], 32);
+    // Shapes that are their own mirror images.
+    compare(&["FFFF/FFFF/.FF./...."], 64);
+    compare(&["FFFF/FFFF/..../....", "FFFF/..../FFFF/....", "FFFF/..../..../FFFF"], 16);
+    compare(&["FF../FF../FF../FF..", "..FF/..FF/..FF/..FF"], 32);
     compare(&["FFF./FFF./F.../FF.."], 32);
 }
 
@@ -169,6 +199,45 @@ fn displaced_walls() {
     );
     compare(&["FFFF/FFFF/F.../....", "FFFF/.FFF/FF../....", "FFFF/FFFF/..../F..."], 64);
     compare(&["FFF./FFF./FFF./....", ".FFF/.FFF/.FFF/....", "..../FFF./FFF./FFF."], 64);
+}
+
+#[test]
+fn targets_are_carried_to_their_place() {
+    let shapes = ["FFFF/FFFF/FF../....", "FFFF/FFFF/F.F./....", "FFFF/FFFF/F..F/....", "FFFF/FFFF/.FF./...."];
+    let made = compare(&shapes, 32);
+    // Wherever it stands, once the walls are where they belong.
+    let home = compare_placed(&shapes, 32, "..../..../..FF/FFFF");
+    let beside = compare_placed(&shapes, 32, "..../..../..F./....");
+    assert!(made < home && home < beside, "{made} {home} {beside}");
+    compare_placed(
+        &["FFFF/FFF./F.../....", "FFFF/.FFF/F.../....", "FFF./FFFF/F.../...."],
+        16,
+        "..../...F/..../....",
+    );
+    // The smallest target is among the positions to start from.
+    compare_placed(&["FFFF/FFFF/F.../....", "FFFF/.FFF/FF../...."], 8, "..../..../.F../....");
+}
+
+#[test]
+fn goals_count_what_is_said() {
+    // The fewer tiles are left, the better.
+    fn worth(board: &Board) -> f64 {
+        board.iter().filter(|&&tile| tile == 0).count() as f64 / 16.0
+    }
+    let value = |position: Position| position.empty().count_ones() as f32 / 16.0;
+    let goals = GoalValues { name: "empty cells", tiles: 0b11_1111_1111 << 6, value: &value };
+    let shapes = ["FFFF/FFFF/FF../....", "FFFF/FFFF/F.F./....", "FFFF/FFFF/.FF./...."];
+    let place = "..../..../..F./....".parse().unwrap();
+    let endgame = Endgame::parse(&shapes, 32).unwrap().with_place(place).unwrap();
+    let brute = Brute { place: Some(place), goal: worth, ..Brute::new(&shapes, 32) };
+    compare_with(&endgame, brute, |solver| solver.goals(goals));
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("table");
+    Solver::new(&endgame).unwrap().goals(goals).solve_to(&path, Precision::U16, &mut |_| true).unwrap();
+    let table = Table::open(&path).unwrap();
+    assert_eq!((table.goal(), table.tiles()), ("empty cells", Some(goals.tiles)));
+    assert_eq!(table.endgame(), &endgame);
+    assert!(table.verify(1000).unwrap().wrong.is_none());
 }
 
 #[test]
@@ -193,7 +262,7 @@ fn games_by_the_table_succeed_as_often_as_it_says() {
     let endgame = Endgame::parse(&shapes, 128).unwrap();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("table");
-    Solver::new(&endgame).unwrap().threads(2).solve_to(&path, Precision::F32, "1", &mut |_| true).unwrap();
+    Solver::new(&endgame).unwrap().threads(2).solve_to(&path, Precision::F32, &mut |_| true).unwrap();
     let table = Table::open(&path).unwrap();
     let brute = Brute::new(&shapes, 128);
     let start: Board =

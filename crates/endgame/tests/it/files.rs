@@ -9,7 +9,7 @@ fn endgame() -> Endgame {
 }
 
 fn write(path: &Path, precision: Precision) {
-    Solver::new(&endgame()).unwrap().solve_to(path, precision, "1", &mut |_| true).unwrap();
+    Solver::new(&endgame()).unwrap().solve_to(path, precision, &mut |_| true).unwrap();
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_stopped_solver_goes_on() {
     for stop_at in [3, layers / 4, layers / 2 + 3, 3 * layers / 4] {
         let mut layers_done = 0;
         let stopped_solver = Solver::new(&endgame()).unwrap();
-        let result = stopped_solver.solve_to(&stopped, Precision::U8, "1", &mut |_| {
+        let result = stopped_solver.solve_to(&stopped, Precision::U8, &mut |_| {
             layers_done += 1;
             layers_done < stop_at
         });
@@ -68,7 +68,7 @@ fn a_stopped_solver_goes_on() {
         let mut again = 0;
         Solver::new(&endgame())
             .unwrap()
-            .solve_to(&stopped, Precision::U8, "1", &mut |_| {
+            .solve_to(&stopped, Precision::U8, &mut |_| {
                 again += 1;
                 true
             })

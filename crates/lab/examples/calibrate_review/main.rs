@@ -28,7 +28,7 @@ use afterstate_lab::{
     model::Model,
     review::{Accuracy, Reference, judge},
 };
-use afterstate_search::{Advice, Player};
+use afterstate_search::{Advice, Limit, Player};
 use serde::{Deserialize, Serialize};
 
 use crate::players::{CONTESTANTS, Contestants};
@@ -116,7 +116,7 @@ fn play(settings: &Settings, file: &Path, model: Option<&Path>, search: &str) ->
     let (built_in, judging) = (Model::open(None)?, Model::open(model)?);
     let mut contestants = Contestants::new(&built_in);
     let reference = judging.reference().ok_or("the judge must be a network on 4×4")?;
-    let mut judge = judging.player::<4>(judging.search(Some(search), 3)?, 1)?;
+    let mut judge = judging.player::<4>(judging.search(Some(search), Limit::Plies(3))?, 1)?;
     for (player, contestant) in CONTESTANTS.iter().enumerate() {
         let games = contestant.share(games);
         for number in 0..games {

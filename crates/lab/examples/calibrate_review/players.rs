@@ -2,7 +2,7 @@
 
 use afterstate_game::{Move, State};
 use afterstate_lab::model::Model;
-use afterstate_search::Player;
+use afterstate_search::{Limit, Player};
 use rand_core::Rng;
 
 /// A player: at random in so many of a hundred moves, and else by a rule or a search.
@@ -49,7 +49,7 @@ pub(crate) struct Contestants<'a>(Vec<Box<dyn Player<4> + 'a>>);
 impl<'a> Contestants<'a> {
     pub(crate) fn new(model: &'a Model) -> Self {
         let player = |plies| {
-            let search = model.search(None, plies).expect("a search");
+            let search = model.search(None, Limit::Plies(plies)).expect("a search");
             model.player::<4>(search, 1).expect("the built-in model can search")
         };
         Contestants((1..=3).map(player).collect())

@@ -1,7 +1,7 @@
 //! A run: batches, reports, test plays, checkpoints.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::BTreeMap,
     fs::File,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -16,6 +16,7 @@ use serde_json::json;
 
 use super::{DcnnError, LearningLine, Settings, TestLine, learner::Learner};
 use crate::{
+    deal::Deck,
     evaluate::{self, Games, evaluate_players},
     log::{Header, Log},
     records::{Record, Shuffled, digest, shards},
@@ -302,13 +303,14 @@ impl Training {
             return;
         }
         let (begin, count) = (Instant::now(), self.settings.test_games);
-        let games = Games { rules: Rules::default(), seed: evaluate::SEED, count };
+        let deck = Deck::new(count);
+        let games = Games { rules: Rules::default(), seed: evaluate::SEED, dealer: &deck };
         let player = || self.learner.player();
-        let ended = |results: &[GameResult]| {
-            results.iter().for_each(|result| watch(Event::Game(result)));
+        let ended = |ended: &evaluate::Outcome| {
+            ended.results.iter().for_each(|result| watch(Event::Game(result)));
             !stop.load(Relaxed)
         };
-        let outcome = evaluate_players(games, &HashSet::new(), self.threads, player, ended);
+        let outcome = evaluate_players(games, self.threads, player, ended);
         let Some(summary) = outcome.and_then(|outcome| Summary::of(4, &outcome.results)) else { return };
         let model = self.directory.path().to_string_lossy();
         let seconds = begin.elapsed().as_secs_f64();

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::{Outcome, Position};
 use crate::{
+    deal::Part,
     log::{Header, Line, Log, LogError, Repaired},
     stats::GameResult,
 };
@@ -23,16 +25,36 @@ pub struct KeptHeader {
     pub search: String,
     /// The seed of the games.
     pub seed: u64,
+    /// The goal of the steps whose first positions are kept with the games.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collect: Option<u32>,
+    /// What the file has of an evaluation that is divided.
+    #[serde(default, flatten)]
+    pub share: Option<Share>,
 }
 
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-struct KeptGame {
-    game: u64,
+/// One part of an evaluation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Share {
+    /// Which part.
+    pub part: Part,
+    /// The number of games of all parts.
+    pub games: u64,
+    /// The side of the board.
+    pub side: usize,
+}
+
+/// A line of a file of games.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct KeptGame {
+    pub(super) game: u64,
     score: u64,
     tile: u64,
     moves: u64,
     /// Seconds of evaluation until this game ended, interruptions left out.
-    seconds: f64,
+    pub(super) seconds: f64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) positions: Vec<Position>,
 }
 
 impl Line for KeptGame {
@@ -47,6 +69,7 @@ impl Line for KeptGame {
 pub struct KeptGames {
     log: Log<KeptGame>,
     results: Vec<GameResult>,
+    positions: Vec<Position>,
     seconds: f64,
 }
 
@@ -75,7 +98,7 @@ fn results(games: &[KeptGame]) -> Vec<GameResult> {
     games.iter().filter(|game| seen.insert(game.game)).map(KeptGame::result).collect()
 }
 
-fn seconds(games: &[KeptGame]) -> f64 {
+pub(super) fn seconds(games: &[KeptGame]) -> f64 {
     games.iter().fold(0.0, |seconds: f64, game| seconds.max(game.seconds))
 }
 
@@ -87,12 +110,21 @@ impl KeptGames {
     /// When the file is something else or holds games of another evaluation, another process writes to it, or it cannot be read or written.
     pub fn open(path: &Path, header: &KeptHeader) -> Result<(Self, Option<Repaired>), LogError> {
         let (log, games, repaired) = Log::open(path, &Header::of::<KeptGame>(header))?;
-        Ok((KeptGames { log, results: results(&games), seconds: seconds(&games) }, repaired))
+        let (results, seconds) = (results(&games), seconds(&games));
+        let positions = games.into_iter().flat_map(|game| game.positions).collect();
+        Ok((KeptGames { log, results, positions, seconds }, repaired))
     }
 
     /// The games in the file, in the order in which they ended.
     pub fn results(&self) -> &[GameResult] {
         &self.results
+    }
+
+    /// What the file holds of the games below a number.
+    pub fn outcome(&self, end: u64) -> Outcome {
+        let results = self.results.iter().filter(|result| result.game < end).copied().collect();
+        let positions = self.positions.iter().filter(|position| position.game < end).cloned().collect();
+        Outcome { results, positions, ..Outcome::default() }
     }
 
     /// The numbers of the games in the file.
@@ -105,15 +137,19 @@ impl KeptGames {
         self.seconds
     }
 
-    /// Adds a game that ended after so many seconds.
+    /// Adds games that ended after so many seconds.
     ///
     /// # Errors
-    /// When it cannot be written; the file is as before then.
-    pub fn add(&mut self, result: &GameResult, seconds: f64) -> Result<(), LogError> {
-        let GameResult { game, score, max_exponent, moves } = *result;
-        let line = KeptGame { game, score, tile: 1 << max_exponent, moves, seconds };
-        self.log.append(&line)?;
-        self.results.push(*result);
+    /// When one cannot be written; the file is then as it was before that game.
+    pub fn add(&mut self, ended: &Outcome, seconds: f64) -> Result<(), LogError> {
+        for result in &ended.results {
+            let GameResult { game, score, max_exponent, moves } = *result;
+            let positions = ended.positions.iter().filter(|position| position.game == game);
+            let positions: Vec<_> = positions.cloned().collect();
+            self.positions.extend_from_slice(&positions);
+            self.log.append(&KeptGame { game, score, tile: 1 << max_exponent, moves, seconds, positions })?;
+            self.results.push(*result);
+        }
         Ok(())
     }
 }
@@ -124,7 +160,7 @@ pub fn header_checksum(file: &TensorFile) -> String {
 }
 
 impl KeptGame {
-    fn result(&self) -> GameResult {
+    pub(super) fn result(&self) -> GameResult {
         let max_exponent = self.tile.checked_ilog2().unwrap_or_default().min(17) as u8;
         GameResult { game: self.game, score: self.score, max_exponent, moves: self.moves }
     }

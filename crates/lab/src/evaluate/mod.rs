@@ -1,26 +1,27 @@
 //! Evaluation: numbered games, on any number of threads, with the same result for all of them.
 //!
 //! A game depends on the player, the seed and its number alone (players that search by time apart: how far they get
-//! depends on the machine). The threads take the numbers from one counter.
+//! depends on the machine). The threads take the numbers from one [`Dealer`].
 
 mod greedy;
 mod kept;
+mod merge;
 mod players;
 mod survival;
 mod times;
 
-use std::collections::HashSet;
-
 use afterstate_game::Rules;
 use afterstate_network::Network;
 use afterstate_search::{Endgames, Player, PlayerSpec};
+use serde::{Deserialize, Serialize};
 
-use crate::stats::GameResult;
+use crate::{deal::Dealer, stats::GameResult};
 
 pub(crate) use players::in_parallel;
 
-pub use kept::{Kept, KeptGames, KeptHeader, header_checksum};
-pub use survival::{Position, Steps, Survival, SurvivalError, Survivor, positions_at};
+pub use kept::{Kept, KeptGames, KeptHeader, Share, header_checksum};
+pub use merge::{MergeError, Merged, merge};
+pub use survival::{Position, Steps, Survival, SurvivalError, Survivor, positions_at, write_positions};
 pub use times::{TimeSummary, Times};
 
 /// The seed of evaluations unless another one is asked for. It differs from that of training, and
@@ -28,46 +29,36 @@ pub use times::{TimeSummary, Times};
 pub const SEED: u64 = 2048;
 
 /// Which games to play.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Games {
+#[derive(Clone, Copy)]
+pub struct Games<'a> {
     /// The rules.
     pub rules: Rules,
     /// The seed of all games.
     pub seed: u64,
-    /// The number of games, numbered from 0.
-    pub count: u64,
-}
-
-impl Games {
-    /// Whether so many results are those of all games that had not been played before.
-    fn are_complete(&self, played: &HashSet<u64>, results: usize) -> bool {
-        let before = played.iter().filter(|&&number| number < self.count).count();
-        (before + results) as u64 == self.count
-    }
+    /// Deals out their numbers.
+    pub dealer: &'a dyn Dealer,
 }
 
 /// Lets a network play greedily, and gives the results by number. `watch` sees the games as they end, short
 /// ones first; when it returns `false`, play stops and there is no result.
 pub fn evaluate(
     network: &Network,
-    games: Games,
+    games: Games<'_>,
     threads: usize,
-    mut watch: impl FnMut(&[GameResult]) -> bool,
+    mut watch: impl FnMut(&Outcome) -> bool,
 ) -> Option<Vec<GameResult>> {
-    greedy::evaluate(network, None, games, &HashSet::new(), threads, &mut watch)
+    greedy::evaluate(network, None, games, threads, &mut watch)
 }
 
 /// Lets players play that are no network with a search, such as DCNNs: each thread has one of its own, and plays as many games in
-/// step as [it likes](Player::games_in_step). `played` and
-/// `watch` are as for [`Contest`].
+/// step as [it likes](Player::games_in_step). `watch` is as for [`Contest`].
 pub fn evaluate_players<const N: usize, P: Player<N>>(
-    games: Games,
-    played: &HashSet<u64>,
+    games: Games<'_>,
     threads: usize,
     player: impl Fn() -> P + Sync,
-    watch: impl FnMut(&[GameResult]) -> bool,
+    watch: impl FnMut(&Outcome) -> bool,
 ) -> Option<Outcome> {
-    players::play_in_step(games, played, threads, player, watch)
+    players::play_in_step(games, threads, player, watch)
 }
 
 /// Games of a network with a search.
@@ -80,9 +71,7 @@ pub struct Contest<'a> {
     /// Tables that the search asks at its leaves.
     pub endgames: Option<&'a Endgames>,
     /// Which games to play.
-    pub games: Games,
-    /// The numbers of games to leave out: they have been played.
-    pub played: &'a HashSet<u64>,
+    pub games: Games<'a>,
     /// The number of threads.
     pub threads: usize,
     /// Steps whose first positions are to be collected.
@@ -90,7 +79,7 @@ pub struct Contest<'a> {
 }
 
 /// What came out of a contest.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Outcome {
     /// The games by number.
     pub results: Vec<GameResult>,
@@ -100,13 +89,28 @@ pub struct Outcome {
     pub positions: Vec<Position>,
 }
 
+impl Outcome {
+    /// Adds what came out of other games.
+    pub fn add(&mut self, other: &Outcome) {
+        self.results.extend_from_slice(&other.results);
+        self.times.merge(&other.times);
+        self.positions.extend_from_slice(&other.positions);
+    }
+
+    /// Puts the games into the order of their numbers.
+    pub fn sort(&mut self) {
+        self.results.sort_unstable_by_key(|result| result.game);
+        self.positions.sort_by_key(|position| (position.game, position.step));
+    }
+}
+
 impl Contest<'_> {
-    /// Plays. `watch` sees the games as they end; when it returns `false`, play stops and there is no result.
-    pub fn play(&self, mut watch: impl FnMut(&[GameResult]) -> bool) -> Option<Outcome> {
+    /// Plays. `watch` sees what came of the games as they end; when it returns `false`, play stops and there is no result.
+    pub fn play(&self, mut watch: impl FnMut(&Outcome) -> bool) -> Option<Outcome> {
         let watch = &mut watch;
-        let Contest { network, player, games, played, threads, .. } = *self;
+        let Contest { network, player, games, threads, .. } = *self;
         if player.is_one_ply() && self.collect.is_none() && self.endgames.is_none() {
-            let results = greedy::evaluate(network, player.downgrade, games, played, threads, watch)?;
+            let results = greedy::evaluate(network, player.downgrade, games, threads, watch)?;
             return Some(Outcome { results, ..Outcome::default() });
         }
         match self.network.spec().side {

@@ -2,10 +2,9 @@
 //! several in step.
 
 use std::{
-    collections::HashSet,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, Ordering::Relaxed},
         mpsc::{RecvTimeoutError, sync_channel},
     },
     time::Duration,
@@ -23,28 +22,26 @@ const HEARTBEAT: Duration = Duration::from_millis(100);
 /// See [`Contest::play`].
 pub(super) fn evaluate<const N: usize>(
     contest: &Contest<'_>,
-    watch: &mut dyn FnMut(&[GameResult]) -> bool,
+    watch: &mut dyn FnMut(&Outcome) -> bool,
 ) -> Option<Outcome> {
-    let Contest { network, player, endgames, games, played, threads, collect } = *contest;
+    let Contest { network, player, endgames, games, threads, collect } = *contest;
     let player =
         || player.player_with::<N>(network.view(), games.rules, 1, |search| search.with_endgames(endgames));
-    play_all(games, played, threads, collect, player, watch)
+    play_all(games, threads, collect, player, watch)
 }
 
 /// Lets players play games, each thread with a player of its own.
 pub(super) fn play_all<const N: usize, P: Player<N>>(
-    games: Games,
-    played: &HashSet<u64>,
+    games: Games<'_>,
     threads: usize,
     collect: Option<Steps>,
     player: impl Fn() -> P + Sync,
-    mut watch: impl FnMut(&[GameResult]) -> bool,
+    mut watch: impl FnMut(&Outcome) -> bool,
 ) -> Option<Outcome> {
-    let numbers = (0..games.count).filter(|number| !played.contains(number));
     let mut outcome = Outcome::default();
-    in_parallel(
-        numbers,
-        threads,
+    let whole = in_parallel(
+        std::iter::from_fn(|| games.dealer.next()),
+        threads.min(games.dealer.left() as usize),
         player,
         |player, number, stop| {
             let mut game = Game::new(games.rules, games.seed, number);
@@ -56,19 +53,18 @@ pub(super) fn play_all<const N: usize, P: Player<N>>(
             let whole = play(player, &mut game, &mut times, stop, watch);
             whole.then(|| (finish(number, &game), times, collector.positions))
         },
-        |ended| match ended {
-            None => watch(&[]),
-            Some((result, times, positions)) => {
-                outcome.results.push(result);
-                outcome.times.merge(&times);
-                outcome.positions.extend(positions);
-                watch(&[result])
-            }
+        |ended| {
+            let ended = ended.map_or_else(Outcome::default, |(result, times, positions)| Outcome {
+                results: vec![result],
+                times,
+                positions,
+            });
+            outcome.add(&ended);
+            watch(&ended)
         },
     );
-    outcome.results.sort_unstable_by_key(|result| result.game);
-    outcome.positions.sort_by_key(|position| (position.game, position.step));
-    games.are_complete(played, outcome.results.len()).then_some(outcome)
+    outcome.sort();
+    whole.then_some(outcome)
 }
 
 /// Lets a player go on with a game until it is over, or `watch` has seen enough; `false` when it was stopped.
@@ -85,7 +81,7 @@ pub(super) fn play<const N: usize>(
         }
         let advice = player.advise(game.state());
         let Some(best) = advice.best() else { break };
-        times.add(advice.time);
+        times.add_move(&advice);
         game.play(best);
     }
     true
@@ -99,20 +95,17 @@ fn finish<const N: usize>(number: u64, game: &Game<N>) -> GameResult {
 
 /// Lets players play games in step, as many in each thread as its player likes.
 pub(super) fn play_in_step<const N: usize, P: Player<N>>(
-    games: Games,
-    played: &HashSet<u64>,
+    games: Games<'_>,
     threads: usize,
     player: impl Fn() -> P + Sync,
-    mut watch: impl FnMut(&[GameResult]) -> bool,
+    mut watch: impl FnMut(&Outcome) -> bool,
 ) -> Option<Outcome> {
-    let next = AtomicU64::new(0);
-    let numbers = || std::iter::repeat_with(|| next.fetch_add(1, Relaxed)).take_while(|&n| n < games.count);
-    let share = (games.count as usize).div_ceil(threads.max(1));
+    let share = (games.dealer.left() as usize).div_ceil(threads.max(1));
     let mut outcome = Outcome::default();
-    on_threads(
+    let whole = on_threads(
         threads,
         |send, stop| {
-            let mut numbers = numbers().filter(|number| !played.contains(number));
+            let mut numbers = std::iter::from_fn(|| games.dealer.next());
             let (mut player, mut playing, mut times) = (player(), Vec::new(), Times::default());
             while !stop.load(Relaxed) {
                 let room = player.games_in_step().min(share) - playing.len();
@@ -123,7 +116,7 @@ pub(super) fn play_in_step<const N: usize, P: Player<N>>(
                 }
                 let states: Vec<_> = playing.iter().map(|(_, game)| game.state()).collect();
                 for ((_, game), advice) in playing.iter_mut().zip(player.advise_all(&states)) {
-                    times.add(advice.time);
+                    times.add_move(&advice);
                     advice.best().map(|best| game.play(best));
                 }
                 for (number, game) in playing.extract_if(.., |(_, game)| game.state().is_terminal()) {
@@ -133,29 +126,30 @@ pub(super) fn play_in_step<const N: usize, P: Player<N>>(
                 }
             }
         },
-        |ended| match ended {
-            None => watch(&[]),
-            Some((result, times)) => {
-                outcome.results.push(result);
-                outcome.times.merge(&times);
-                watch(&[result])
-            }
+        |ended| {
+            let ended = ended.map_or_else(Outcome::default, |(result, times)| Outcome {
+                results: vec![result],
+                times,
+                ..Outcome::default()
+            });
+            outcome.add(&ended);
+            watch(&ended)
         },
     );
-    outcome.results.sort_unstable_by_key(|result| result.game);
-    games.are_complete(played, outcome.results.len()).then_some(outcome)
+    outcome.sort();
+    whole.then_some(outcome)
 }
 
 /// Does pieces of work on threads, which take them as they come. Each has a worker of its own; a piece that was stopped has no result. `watch` sees
 /// the results as they come, and now and then nothing; when it returns `false`, everything stops. Threads are never more than two
-/// pieces ahead of it.
+/// pieces ahead of it. Returns whether nothing was stopped.
 pub(crate) fn in_parallel<P, W, T: Send>(
     pieces: impl Iterator<Item = P> + Send,
     threads: usize,
     worker: impl Fn() -> W + Sync,
     work: impl Fn(&mut W, P, &AtomicBool) -> Option<T> + Sync,
     watch: impl FnMut(Option<T>) -> bool,
-) {
+) -> bool {
     let most = pieces.size_hint().1.unwrap_or(usize::MAX);
     let pieces = Mutex::new(pieces.fuse());
     let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -171,7 +165,7 @@ pub(crate) fn in_parallel<P, W, T: Send>(
             }
         },
         watch,
-    );
+    )
 }
 
 /// Runs the same on so many threads, one at least, until each has returned. `watch` sees what they send, and now and then nothing; when it returns
@@ -180,7 +174,7 @@ fn on_threads<T: Send>(
     threads: usize,
     run: impl Fn(&dyn Fn(T) -> bool, &AtomicBool) + Sync,
     mut watch: impl FnMut(Option<T>) -> bool,
-) {
+) -> bool {
     let (stop, threads) = (AtomicBool::new(false), threads.max(1));
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(threads);
@@ -200,4 +194,5 @@ fn on_threads<T: Send>(
             }
         }
     });
+    !stop.into_inner()
 }

@@ -4,7 +4,11 @@
 //! the 65536 itself. Whole games at this level take long, and their scores scatter widely; the share of saved positions from
 //! which the next step is reached says more in less time.
 
-use std::{array, path::Path};
+use std::{
+    array,
+    io::{self, Write},
+    path::Path,
+};
 
 use afterstate_game::{Board, Game, ParseError, Rules, State};
 use afterstate_network::Network;
@@ -12,7 +16,7 @@ use afterstate_search::{Endgames, PlayerSpec};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Times,
+    TimeSummary, Times,
     players::{in_parallel, play},
 };
 use crate::{
@@ -172,6 +176,8 @@ pub struct Survival {
     pub games: u64,
     /// The number of games that got there.
     pub reached: u64,
+    /// How long the moves took.
+    pub move_ms: Option<TimeSummary>,
 }
 
 impl Survival {
@@ -199,6 +205,17 @@ pub fn positions_at<const N: usize>(path: &Path, step: u32) -> Result<Vec<State<
     });
     let states: Vec<_> = states.collect::<Result<_, _>>()?;
     if states.is_empty() { Err(SurvivalError::NoPositions { path: name(), step }) } else { Ok(states) }
+}
+
+/// Writes positions, one on each line.
+///
+/// # Errors
+/// When it fails.
+pub fn write_positions<'a>(
+    out: &mut dyn Write,
+    mut positions: impl Iterator<Item = &'a Position>,
+) -> io::Result<()> {
+    positions.try_for_each(|position| writeln!(out, "{}", serde_json::to_string(position)?))
 }
 
 /// Lets a player go on from positions at the start of a step, until a later step or the end of the game. `watch` sees
@@ -229,7 +246,8 @@ impl Survivor<'_> {
         mut watch: impl FnMut(&Survival) -> bool,
     ) -> Survival {
         let starts = (0..games).zip(positions.iter().copied().cycle());
-        let mut survival = Survival { from, to, games: 0, reached: 0 };
+        let mut survival = Survival { from, to, games: 0, reached: 0, move_ms: None };
+        let mut times = Times::default();
         in_parallel(
             starts,
             self.threads,
@@ -240,16 +258,20 @@ impl Survivor<'_> {
             |player, (number, state), stop| {
                 let mut game = Game::from_state(self.rules, self.seed, number, state);
                 let is_short = |game: &Game<N>| steps.sum(game.state().board()) < to;
-                let whole = play(&mut **player, &mut game, &mut Times::default(), stop, is_short);
-                whole.then(|| !is_short(&game))
+                let mut times = Times::default();
+                let whole = play(&mut **player, &mut game, &mut times, stop, is_short);
+                whole.then(|| (!is_short(&game), times))
             },
             |ended| {
                 survival.games += u64::from(ended.is_some());
-                survival.reached += u64::from(ended.unwrap_or_default());
+                if let Some((reached, taken)) = ended {
+                    survival.reached += u64::from(reached);
+                    times.merge(&taken);
+                }
                 watch(&survival)
             },
         );
-        survival
+        Survival { move_ms: times.summary(), ..survival }
     }
 }
 

@@ -1,22 +1,28 @@
-//! How long moves take.
+//! How long moves take, and how many boards are evaluated for them.
 
 use std::time::Duration;
 
+use afterstate_search::Advice;
 use serde::{Deserialize, Serialize};
 
 /// Steps in which a time doubles: percentiles are exact to 2%.
 const STEPS: f64 = 32.0;
 
 /// A count of times, in steps that grow with the time.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Times {
     counts: Vec<u64>,
+    total: Duration,
     longest: Duration,
+    nodes: u64,
 }
 
 /// The times of moves, in milliseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TimeSummary {
+    /// The mean time.
+    #[serde(default)]
+    pub mean: f64,
     /// Half of the moves took at most this.
     pub p50: f64,
     /// 90% of the moves took at most this.
@@ -25,9 +31,18 @@ pub struct TimeSummary {
     pub p99: f64,
     /// The longest time.
     pub max: f64,
+    /// The mean number of afterstates that were evaluated for a move.
+    #[serde(default)]
+    pub nodes: f64,
 }
 
 impl Times {
+    /// Counts what a move took.
+    pub fn add_move(&mut self, advice: &Advice) {
+        self.nodes += advice.evaluated;
+        self.add(advice.time);
+    }
+
     /// Counts a time.
     pub fn add(&mut self, time: Duration) {
         let step = ((time.as_nanos() as f64).max(1.0).log2() * STEPS) as usize;
@@ -35,6 +50,7 @@ impl Times {
             self.counts.resize(step + 1, 0);
         }
         self.counts[step] += 1;
+        self.total += time;
         self.longest = self.longest.max(time);
     }
 
@@ -44,7 +60,9 @@ impl Times {
             self.counts.resize(other.counts.len(), 0);
         }
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count += other);
+        self.total += other.total;
         self.longest = self.longest.max(other.longest);
+        self.nodes += other.nodes;
     }
 
     /// The time that this share of all times does not exceed; `None` when nothing has been counted.
@@ -64,7 +82,10 @@ impl Times {
     pub fn summary(&self) -> Option<TimeSummary> {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
         let percentile = |share| self.percentile(share).map(milliseconds);
+        let moves = self.counts.iter().sum::<u64>() as f64;
         Some(TimeSummary {
+            mean: milliseconds(self.total) / moves,
+            nodes: self.nodes as f64 / moves,
             p50: percentile(0.5)?,
             p90: percentile(0.9)?,
             p99: percentile(0.99)?,
@@ -91,6 +112,7 @@ mod tests {
             let expected = 1000.0 * share;
             assert!((expected..=expected * 1.023).contains(&found), "{share}: {found}");
         }
-        assert_eq!(times.summary().map(|summary| summary.max), Some(1.0));
+        let summary = times.summary().expect("some times");
+        assert_eq!((summary.max, summary.mean), (1.0, 0.5005));
     }
 }

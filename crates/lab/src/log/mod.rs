@@ -56,6 +56,12 @@ pub struct LogLine {
     pub max_score: Option<u64>,
     /// The share of the games that reached at least each tile.
     pub tiles: TileRates,
+    /// The share of the time that games stood still for merges with other replicas, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_share: Option<f64>,
+    /// The bytes of changes that were merged in each second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_bytes_per_second: Option<f64>,
     /// The learning rate in force.
     #[serde(flatten)]
     pub rate: Rate,

@@ -15,6 +15,8 @@ fn line(actions: u64) -> LogLine {
         mean_score: Some(1234.5),
         max_score: Some(5000),
         tiles: [(1024, 0.75), (2048, 0.5)].into(),
+        merge_share: None,
+        merge_bytes_per_second: None,
         rate: Rate::Beta(0.1),
     }
 }

@@ -1,16 +1,13 @@
 //! The true values on small boards, as a model.
 
-use std::{collections::HashSet, path::Path, sync::Arc, time::Instant};
+use std::{path::Path, sync::Arc, time::Instant};
 
 use afterstate_game::{Rules, State};
 use afterstate_search::{Advice, Player};
 use afterstate_solver::{Solution, SolutionError};
 
 use super::{ModelError, play::OnSide};
-use crate::{
-    evaluate::{Games, Outcome, evaluate_players},
-    stats::GameResult,
-};
+use crate::evaluate::{Games, Outcome, evaluate_players};
 
 /// The solutions that are known, by the side of the board.
 #[derive(Clone, Default)]
@@ -59,14 +56,13 @@ impl Exact {
     /// Plays games on the largest board that is solved.
     pub(super) fn play(
         &self,
-        games: Games,
-        played: &HashSet<u64>,
+        games: Games<'_>,
         threads: usize,
-        watch: impl FnMut(&[GameResult]) -> bool,
+        watch: impl FnMut(&Outcome) -> bool,
     ) -> Option<Outcome> {
         match (&self.two, &self.three) {
-            (_, Some(three)) => evaluate_players(games, played, threads, || Perfect(three.clone()), watch),
-            (Some(two), None) => evaluate_players(games, played, threads, || Perfect(two.clone()), watch),
+            (_, Some(three)) => evaluate_players(games, threads, || Perfect(three.clone()), watch),
+            (Some(two), None) => evaluate_players(games, threads, || Perfect(two.clone()), watch),
             (None, None) => None,
         }
     }

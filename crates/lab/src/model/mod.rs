@@ -15,7 +15,7 @@ use afterstate_dcnn::{Dcnn, DcnnInfo, Device, DeviceError, Work};
 use afterstate_endgame::{Match, TableError, Tables};
 use afterstate_game::{Board, Rules, State};
 use afterstate_network::{Network, Values};
-use afterstate_search::{Downgrade, Endgames};
+use afterstate_search::{Downgrade, Endgames, Probing};
 use afterstate_solver::is_solution;
 
 use crate::evaluate::header_checksum;
@@ -114,6 +114,11 @@ impl Model {
     /// The same with tables that searches ask at their leaves.
     pub fn with_endgames(self, tables: Option<Arc<Tables>>) -> Self {
         Model { endgames: tables.map(Endgames::new), ..self }
+    }
+
+    /// The same with tables that are asked elsewhere.
+    pub fn with_probing(self, probing: Probing) -> Self {
+        Model { endgames: self.endgames.map(|endgames| endgames.with_probing(probing)), ..self }
     }
 
     /// The same on a device, where a convolutional network plays; other models play on the CPU alone.

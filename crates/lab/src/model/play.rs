@@ -2,20 +2,18 @@
 
 use std::{
     any::Any,
-    collections::HashSet,
     fmt,
     sync::{Arc, atomic::AtomicBool},
 };
 
 use afterstate_dcnn::{Dcnn, DcnnPlayer, Play, Work};
 use afterstate_game::State;
-use afterstate_search::{Advice, Limit, LineMove, Player, PlayerSpec, best_line};
+use afterstate_search::{Advice, Endgames, Limit, LineMove, Player, PlayerSpec, Probing, best_line};
 
 use super::{Kind, Model, ModelError};
 use crate::{
     evaluate::{Contest, Games, Outcome, Steps, evaluate_players},
     review::Reference,
-    stats::GameResult,
 };
 
 /// How a model plays.
@@ -53,16 +51,16 @@ impl Search {
 }
 
 impl Model {
-    /// How it plays when it is told to play so; without a text an n-tuple network looks so many moves ahead, and a policy
+    /// How it plays when it is told to play so; without a text an n-tuple network searches to the limit given, and a policy
     /// plays by the majority vote. What is not said about downgrading is as the model asks for.
     ///
     /// # Errors
     /// When the text is no search, or the model cannot play so.
-    pub fn search(&self, text: Option<&str>, plies: u32) -> Result<Search, ModelError> {
+    pub fn search(&self, text: Option<&str>, default: Limit) -> Result<Search, ModelError> {
         match (&self.kind, text) {
             (Kind::Network(_), Some(text)) if text.parse::<Play>().is_ok() => Err(self.cannot_play(text)),
             (Kind::Network(_), text) => {
-                let spec = text.map_or(Ok(PlayerSpec::new(Limit::Plies(plies))), str::parse)?;
+                let spec = text.map_or(Ok(PlayerSpec::new(default)), str::parse)?;
                 Ok(Search::Player(spec.or_downgraded(self.downgrade)))
             }
             (Kind::Dcnn(..), None) if self.is_policy() => Ok(Search::Policy(Play::default())),
@@ -82,7 +80,11 @@ impl Model {
 
     /// How it searches, as text, with the tables that it asks.
     pub fn search_name(&self, search: Search) -> String {
-        format!("{search}{}", if self.endgames.is_some() { "+endgames" } else { "" })
+        match self.endgames.as_ref().map(Endgames::probing) {
+            None => search.to_string(),
+            Some(Probing::Leaves) => format!("{search}+endgames"),
+            Some(Probing::Root) => format!("{search}+endgames=root"),
+        }
     }
 
     /// The player by a search, with so many threads.
@@ -124,7 +126,7 @@ impl Model {
         }
     }
 
-    /// Plays the games that have not been played. `watch` sees them as they end; when it returns `false`, play stops and
+    /// Plays games. `watch` sees them as they end; when it returns `false`, play stops and
     /// there is no result. Positions are collected by n-tuple networks alone.
     ///
     /// # Errors
@@ -132,21 +134,20 @@ impl Model {
     pub fn play(
         &self,
         search: Search,
-        games: Games,
-        played: &HashSet<u64>,
+        games: Games<'_>,
         threads: usize,
         collect: Option<Steps>,
-        watch: impl FnMut(&[GameResult]) -> bool,
+        watch: impl FnMut(&Outcome) -> bool,
     ) -> Result<Option<Outcome>, ModelError> {
         Ok(match (&self.kind, search) {
             (Kind::Network(network), Search::Player(player)) => {
                 let endgames = self.endgames.as_ref();
-                Contest { network, player, endgames, games, played, threads, collect }.play(watch)
+                Contest { network, player, endgames, games, threads, collect }.play(watch)
             }
             (Kind::Dcnn(dcnn, work), Search::Policy(_) | Search::Value) => {
-                evaluate_players(games, played, threads, || dcnn_player(dcnn, work, search), watch)
+                evaluate_players(games, threads, || dcnn_player(dcnn, work, search), watch)
             }
-            (Kind::Exact(exact), Search::Exact) => exact.play(games, played, threads, watch),
+            (Kind::Exact(exact), Search::Exact) => exact.play(games, threads, watch),
             _ => return Err(self.cannot_play(search)),
         })
     }

@@ -25,6 +25,12 @@ pub struct Learning {
     pub policy: EpsilonGreedy,
     /// The tile from which on the moves of self-play are those of downgraded boards; 0 for never.
     pub downgrade: u64,
+    /// The directory of endgame tables in which episodes end; empty for none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub endgame: String,
+    /// W: what the goal of an endgame is worth, in points; an afterstate with a chance P is worth P·W.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub endgame_value: f64,
     /// From which share of the budget on the rate is multiplied by which factor, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub schedule: Vec<(f64, f64)>,
@@ -71,12 +77,32 @@ impl Learning {
         if downgrade > 0 && values != Values::Afterstates {
             doc.impossible(DOWNGRADE, "it is for values of afterstates");
         }
+        let (endgame, endgame_value) = endgame(doc, values);
         let expected =
             "a list of [share, factor] with rising shares between 0 and 1 and factors above 0, at most 1000";
         let schedule = doc.read("learning.schedule", Vec::new(), expected, |steps| is_schedule(steps));
         let policy = EpsilonGreedy { epsilon, random_ties, temperature };
-        Learning { target, step_size, policy, downgrade, schedule }
+        Learning { target, step_size, policy, downgrade, endgame, endgame_value, schedule }
     }
+}
+
+/// Endgame tables as teachers, and what their goals are worth.
+fn endgame(doc: &mut Document, values: Values) -> (String, f64) {
+    let tables = doc.read("learning.endgame", String::new(), "a directory of endgame tables", |_| true);
+    let expected = "a number of points above 0, 0 for none";
+    let value = doc.read("learning.endgame_value", 0.0, expected, |value| (0.0..1e9).contains(value));
+    if tables.is_empty() != (value == 0.0) {
+        doc.impossible("learning.endgame_value", "learning.endgame and what its goals are worth go together");
+    }
+    if !tables.is_empty() && values != Values::Afterstates {
+        doc.impossible("learning.endgame", "it is for values of afterstates");
+    }
+    (tables, value)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 fn is_schedule(steps: &[(f64, f64)]) -> bool {

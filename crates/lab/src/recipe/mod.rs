@@ -17,6 +17,7 @@
 //! # Ok::<(), afterstate_lab::recipe::RecipeError>(())
 //! ```
 
+mod collect;
 mod document;
 mod error;
 mod game;
@@ -34,6 +35,7 @@ use std::path::Path;
 use afterstate_learning::Budget;
 use serde::Serialize;
 
+pub use collect::Collect;
 use document::Document;
 pub use error::{Place, Problem, RecipeError};
 pub use game::Game;
@@ -61,6 +63,9 @@ pub struct Recipe {
     pub learning: Learning,
     /// Where episodes begin.
     pub start: Start,
+    /// How the positions that it begins with are made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collect: Option<Collect>,
     /// How training is spread over threads.
     pub parallel: Threads,
     /// When training ends.
@@ -109,12 +114,17 @@ impl Recipe {
         let game = Game::read(&mut doc);
         let network = Network::read(&mut doc, game.side);
         let learning = Learning::read(&mut doc, network.values, network.active_features(game.side));
+        if !learning.endgame.is_empty() && game.side != 4 {
+            doc.impossible("learning.endgame", "endgames are those of the board of sixteen cells");
+        }
         let evaluation = Evaluation::read(&mut doc);
+        let start = Start::read(&mut doc, &network, game.side);
         let recipe = Recipe {
             name: doc.read("name", name.to_owned(), "a text", |_| true),
             description: doc.read("description", String::new(), "a text", |_| true),
             seed: doc.read("seed", 1, "a whole number from 0 to 2^63 - 1", |_| true),
-            start: Start::read(&mut doc, &network, game.side),
+            collect: Collect::read(&mut doc, &start),
+            start,
             parallel: Threads::read(&mut doc, &network, &learning),
             learning,
             game,

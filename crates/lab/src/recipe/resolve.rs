@@ -19,6 +19,7 @@ impl Recipe {
             step_size: self.learning.step_size,
             start: self.start.spec(),
             positions: vec![],
+            teacher: None,
             schedule: self.learning.schedule.clone(),
             threads: self.parallel.thread_count(),
             parallel: self.parallel.mode,

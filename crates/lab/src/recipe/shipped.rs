@@ -41,7 +41,7 @@ impl Shipped {
     }
 
     /// The recipe, table or piece of this name.
-    pub(super) fn find(name: &str) -> Result<Shipped, RecipeError> {
+    pub(crate) fn find(name: &str) -> Result<Shipped, RecipeError> {
         let whole = EMBEDDED.iter().find(|(file, _)| *file == name).map(|&(file, text)| Shipped {
             name: name.to_owned(),
             table: String::new(),

@@ -1,7 +1,7 @@
 //! Recording: games on all cores, shard by shard, going on with what is there.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, HashSet},
     fs,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -11,7 +11,11 @@ use afterstate_game::Game;
 use afterstate_search::Player;
 
 use super::{About, Record, RecordError, ShardInfo, shard::write, shards};
-use crate::{evaluate::in_parallel, stats::GameResult};
+use crate::{
+    deal::{Dealer, Deck, Part},
+    evaluate::in_parallel,
+    stats::GameResult,
+};
 
 /// The games of a shard; the last one of a recording can have fewer.
 pub const GAMES_PER_SHARD: u64 = 20;
@@ -24,13 +28,10 @@ pub struct Recorder<'a> {
     pub about: About,
     /// The number of games in all.
     pub games: u64,
+    /// Which part of the shards to record.
+    pub part: Part,
     /// The number of threads.
     pub threads: usize,
-}
-
-/// The first game of the shard of a game.
-fn first_of(number: u64) -> u64 {
-    number - number % GAMES_PER_SHARD
 }
 
 /// A game, from its first move to its last.
@@ -43,7 +44,7 @@ struct Played {
 impl Recorder<'_> {
     /// Plays the games whose shards are not there yet; a shard is written when its last game has ended. `watch` is told of the
     /// games in finished shards at the beginning, then of each game as it ends; when it returns `false`, recording stops,
-    /// and the games of unfinished shards are lost. Returns whether all games are there.
+    /// and the games of unfinished shards are lost. Returns whether all games of the part are there.
     ///
     /// # Errors
     /// When a shard cannot be written, or the directory holds other games.
@@ -52,83 +53,111 @@ impl Recorder<'_> {
         player: impl Fn() -> P + Sync,
         mut watch: impl FnMut(u64, Option<GameResult>) -> bool,
     ) -> Result<bool, RecordError> {
+        let (there, missing) = self.missing()?;
+        Ok(watch(there, None) && self.record_dealt(&missing, player, watch)?)
+    }
+
+    /// The games of the part that are there, and its shards that are not, each by its number.
+    ///
+    /// # Errors
+    /// When the directory cannot be made or read, or holds other games.
+    pub fn missing(&self) -> Result<(u64, Deck), RecordError> {
         let wrong = |source| RecordError::Directory { path: self.directory.to_owned(), source };
         fs::create_dir_all(self.directory).map_err(wrong)?;
         let whole = self.whole_shards()?;
-        let there: u64 = whole.iter().map(|&first| self.end(first) - first).sum();
-        if !watch(there, None) {
-            return Ok(there == self.games);
-        }
-        let missing = (0..self.games).filter(|number| !whole.contains(&first_of(*number)));
+        let there = whole.iter().filter(|&&shard| self.part.holds(shard)).map(|&shard| self.len(shard)).sum();
+        Ok((there, Deck::part(self.part, self.shards(), whole)))
+    }
+
+    /// Plays the games of shards as they are dealt. `watch` is told of each game as it ends.
+    ///
+    /// # Errors
+    /// When a shard cannot be written.
+    pub fn record_dealt<P: Player<4>>(
+        &self,
+        dealer: &dyn Dealer,
+        player: impl Fn() -> P + Sync,
+        mut watch: impl FnMut(u64, Option<GameResult>) -> bool,
+    ) -> Result<bool, RecordError> {
+        let numbers = std::iter::from_fn(|| dealer.next())
+            .flat_map(|shard| shard * GAMES_PER_SHARD..shard * GAMES_PER_SHARD + self.len(shard));
         let mut unfinished: BTreeMap<u64, Vec<Played>> = BTreeMap::new();
-        let (mut ended, mut error) = (0, None);
-        in_parallel(
-            missing,
-            self.threads,
+        let mut error = None;
+        let whole = in_parallel(
+            numbers,
+            self.threads.min(dealer.left().saturating_mul(GAMES_PER_SHARD) as usize),
             player,
             |player, number, stop| self.play(player, number, stop),
             |played: Option<Played>| {
                 let Some(played) = played else { return watch(0, None) && error.is_none() };
-                let (first, result) = (first_of(played.number), played.result);
-                ended += 1;
-                let games = unfinished.entry(first).or_default();
+                let (shard, result) = (played.number / GAMES_PER_SHARD, played.result);
+                let games = unfinished.entry(shard).or_default();
                 games.push(played);
-                if games.len() as u64 == self.end(first) - first {
-                    let games = unfinished.remove(&first).unwrap_or_default();
-                    error = self.write(first, games).err().or(error.take());
+                if games.len() as u64 == self.len(shard) {
+                    let games = unfinished.remove(&shard).unwrap_or_default();
+                    error = self.write(shard, games).err().or(error.take());
                 }
                 watch(1, Some(result)) && error.is_none()
             },
         );
-        match error {
-            Some(error) => Err(error),
-            None => Ok(there + ended == self.games),
-        }
+        error.map_or(Ok(whole), Err)
     }
 
-    /// The shard whose first game this is.
-    fn path(&self, first: u64) -> PathBuf {
-        self.directory.join(format!("games-{first:08}.parquet"))
+    /// The number of games of the part.
+    pub fn total(&self) -> u64 {
+        (0..self.shards()).filter(|&shard| self.part.holds(shard)).map(|shard| self.len(shard)).sum()
     }
 
-    fn end(&self, first: u64) -> u64 {
-        first.saturating_add(GAMES_PER_SHARD).min(self.games)
+    /// The number of shards in all.
+    fn shards(&self) -> u64 {
+        self.games.div_ceil(GAMES_PER_SHARD)
     }
 
-    /// The first games of the shards that are there and whole.
-    fn whole_shards(&self) -> Result<BTreeSet<u64>, RecordError> {
+    /// The number of games in a shard.
+    fn len(&self, shard: u64) -> u64 {
+        GAMES_PER_SHARD.min(self.games - shard * GAMES_PER_SHARD)
+    }
+
+    /// The file of a shard, named by its first game.
+    fn path(&self, shard: u64) -> PathBuf {
+        self.directory.join(format!("games-{:08}.parquet", shard * GAMES_PER_SHARD))
+    }
+
+    /// The shards that are there and whole.
+    fn whole_shards(&self) -> Result<HashSet<u64>, RecordError> {
         let found = match shards(self.directory) {
             Err(RecordError::Empty(_)) => Vec::new(),
             found => found?,
         };
-        let mut whole = BTreeSet::new();
+        let mut whole = HashSet::new();
         for path in found {
             let first = path.file_stem().and_then(|name| name.to_str()?.strip_prefix("games-")?.parse().ok());
-            let Some(first) = first.filter(|first| *first < self.games && self.path(*first) == path) else {
+            let shard = first.map(|first: u64| first / GAMES_PER_SHARD);
+            let Some(shard) = shard.filter(|&shard| shard < self.shards() && self.path(shard) == path) else {
                 continue;
             };
             let info = ShardInfo::read(&path)?;
-            if !info.about.plays_like(&self.about) || info.first_game != first {
+            if !info.about.plays_like(&self.about) || info.first_game != shard * GAMES_PER_SHARD {
                 let (found, wanted) = (info.about.describe(), self.about.describe());
                 return Err(RecordError::Other { path, found, wanted });
             }
-            if first.saturating_add(info.games) >= self.end(first) {
-                whole.insert(first);
+            if info.games >= self.len(shard) {
+                whole.insert(shard);
             }
         }
         Ok(whole)
     }
 
-    fn write(&self, first: u64, mut games: Vec<Played>) -> Result<(), RecordError> {
+    fn write(&self, shard: u64, mut games: Vec<Played>) -> Result<(), RecordError> {
         games.sort_unstable_by_key(|game| game.number);
         let info = ShardInfo {
             about: self.about.clone(),
-            first_game: first,
+            first_game: shard * GAMES_PER_SHARD,
             games: games.len() as u64,
             records_checksum: None,
         };
         let records: Vec<_> = games.into_iter().flat_map(|game| game.records).collect();
-        write(&self.path(first), &info, &records)
+        write(&self.path(shard), &info, &records)
     }
 
     /// Plays a game; `None` when it was stopped.

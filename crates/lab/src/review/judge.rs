@@ -1,5 +1,6 @@
 //! Moves and games, judged.
 
+use afterstate_endgame::Match;
 use afterstate_game::{Move, State};
 use afterstate_search::Advice;
 use serde::Serialize;
@@ -51,6 +52,29 @@ impl Grade {
     }
 }
 
+/// What a move loses of the exact chance of an endgame.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Regret {
+    /// The endgame in words.
+    pub endgame: String,
+    /// The chance with the best move.
+    pub best: f64,
+    /// The chance with the move that was made.
+    pub made: f64,
+    /// What it lost.
+    pub regret: f64,
+}
+
+impl Regret {
+    /// What the first of the tables that know both the best move and this one says of it.
+    pub fn of(matches: &[Match<'_>], a: Move) -> Option<Regret> {
+        let found = matches.iter().find_map(|known| Some((known, known.best()?, known.chances[a as usize]?)));
+        let (known, best, made) = found?;
+        let (best, made) = (f64::from(best), f64::from(made));
+        Some(Regret { endgame: known.table.endgame().words(), best, made, regret: best - made })
+    }
+}
+
 /// A move, judged.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Judged {
@@ -66,6 +90,20 @@ pub struct Judged {
     pub grade: Grade,
     /// Whether there was another move.
     pub is_choice: bool,
+    /// What it loses of an exact chance, where a table knows.
+    pub regret: Option<Regret>,
+}
+
+impl Judged {
+    /// The same, but where a table knows the chances exactly, they decide.
+    pub fn with_regret(self, regret: Option<Regret>) -> Self {
+        let Some(known) = regret.as_ref().filter(|regret| regret.best > 0.0) else {
+            return Judged { regret, ..self };
+        };
+        let kept = known.made / known.best;
+        let grade = if known.regret <= 0.0 { Grade::Best } else { Grade::by_kept(kept) };
+        Judged { kept: Some(kept), grade, regret, ..self }
+    }
 }
 
 /// Parts of a chance, from 0 to 1.
@@ -96,7 +134,7 @@ pub fn judge<const N: usize>(
         // Where hardly anything is to come, hardly anything is lost.
         None => Grade::by_lost(loss / best.abs().max(16.0)),
     };
-    Judged { loss, chance, kept, lost, grade, is_choice: state.legal_moves().count() > 1 }
+    Judged { loss, chance, kept, lost, grade, is_choice: state.legal_moves().count() > 1, regret: None }
 }
 
 /// The accuracy of a game as its moves come in: of the chance that moves at random would have lost in its positions, the
@@ -130,6 +168,10 @@ pub struct Summary {
     pub accuracy: Accuracy,
     /// The number of moves of each grade.
     pub grades: [u64; 5],
+    /// The number of moves whose chances a table knows.
+    pub exact_moves: u64,
+    /// What these lost of their chances, in all.
+    pub regret: f64,
     /// How bad each move was, by its grade and what it lost.
     badness: Vec<(Grade, f64)>,
 }
@@ -139,6 +181,8 @@ impl Summary {
     pub fn add(&mut self, judged: &Judged) {
         self.accuracy.add(judged);
         self.grades[judged.grade as usize] += 1;
+        self.exact_moves += u64::from(judged.regret.is_some());
+        self.regret += judged.regret.as_ref().map_or(0.0, |regret| regret.regret);
         let lost = judged.kept.map_or(f64::from(judged.loss), |kept| 1.0 - kept);
         self.badness.push((judged.grade, lost));
     }
@@ -158,8 +202,23 @@ mod tests {
     use super::*;
 
     fn judged(kept: f64) -> Judged {
-        let (kept, grade) = (Some(kept), Grade::by_kept(kept));
-        Judged { loss: 1.0, chance: None, kept, lost: None, grade, is_choice: true }
+        let grade = Grade::by_kept(kept);
+        Judged { loss: 1.0, chance: None, kept: Some(kept), lost: None, grade, is_choice: true, regret: None }
+    }
+
+    #[test]
+    fn exact_chances_decide() {
+        let regret =
+            |best: f64, made: f64| Some(Regret { endgame: "512".into(), best, made, regret: best - made });
+        let good = judged(0.3).with_regret(regret(0.8, 0.8));
+        assert_eq!((good.grade, good.kept), (Grade::Best, Some(1.0)));
+        let bad = judged(1.0).with_regret(regret(0.8, 0.4));
+        assert_eq!((bad.grade, bad.kept), (Grade::Blunder, Some(0.5)));
+        // Where all is lost, a table says nothing of the move.
+        assert_eq!(judged(0.97).with_regret(regret(0.0, 0.0)).grade, Grade::Inaccuracy);
+        let mut summary = Summary::default();
+        [good, bad, judged(0.9)].iter().for_each(|judged| summary.add(judged));
+        assert!(summary.exact_moves == 2 && (summary.regret - 0.4).abs() < 1e-9);
     }
 
     #[test]

@@ -10,5 +10,5 @@ mod judge;
 mod text;
 
 pub use chance::{Chance, Fit, LARGEST, Reference, SMALLEST, features, tile_chances};
-pub use judge::{Accuracy, Grade, Judged, Lost, Summary, judge};
+pub use judge::{Accuracy, Grade, Judged, Lost, Regret, Summary, judge};
 pub use text::{AnyGame, Format, LARGEST_NUMBER, Played, TextError, parse};

@@ -13,7 +13,7 @@ use afterstate_network::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Directory, Run, RunError, check_unchanged};
+use super::{Directory, Run, RunError, check_unchanged, replicas};
 use crate::{
     recipe::{Recipe, RecipeError},
     stats::Tally,
@@ -26,6 +26,9 @@ const STATE: &str = "state";
 #[derive(Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) trainer: TrainerState,
+    /// The states of the other replicas, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) replicas: Vec<TrainerState>,
     /// Where the last line of the log was written.
     pub(super) logged: Progress,
     /// The games since.
@@ -61,9 +64,10 @@ pub(super) fn save(
     network: &Network,
     recipe: &Recipe,
     trainer: &Trainer<'_>,
+    progress: Progress,
     state: &State,
 ) -> Result<(), RunError> {
-    let mut extra = origin(recipe, state.trainer.progress)?;
+    let mut extra = origin(recipe, progress)?;
     let text = serde_json::to_string(state).map_err(|error| unusable(&directory.checkpoint(), error))?;
     extra.insert(STATE.to_owned(), text);
     let numbers = trainer.numbers();
@@ -72,7 +76,7 @@ pub(super) fn save(
     let tensors = network.tensors().chain(of_step_size);
     directory.save_checkpoint(|path| {
         let saved = safetensors::write(path, &metadata(network.spec(), &extra), tensors);
-        saved.map_err(|error| unsaved(error, recipe, state.trainer.progress))
+        saved.map_err(|error| unsaved(error, recipe, progress))
     })
 }
 
@@ -93,7 +97,7 @@ pub(super) fn diverged(recipe: &Recipe, progress: Progress) -> RunError {
 /// Takes everything from the newest checkpoint that can be used; also gives what is wrong with one that cannot.
 pub(super) fn load(run: &Run, trainer: &mut Trainer<'_>) -> Result<(State, Option<RunError>), RunError> {
     let is_damaged = |error: &RunError| matches!(error, RunError::File(_) | RunError::Checkpoint { .. });
-    run.directory.load_checkpoint(|path| load_one(path, run, trainer), is_damaged)
+    run.origin.load_checkpoint(|path| load_one(path, run, trainer), is_damaged)
 }
 
 fn load_one(path: &Path, run: &Run, trainer: &mut Trainer<'_>) -> Result<State, RunError> {
@@ -104,8 +108,19 @@ fn load_one(path: &Path, run: &Run, trainer: &mut Trainer<'_>) -> Result<State, 
     let text =
         file.metadata().get(STATE).ok_or_else(|| unusable(path, "it holds a network, but no state"))?;
     let state: State = serde_json::from_str(text).map_err(|error| unusable(path, error))?;
-    trainer.restore(&state.trainer)?;
+    let replicas = run.merging.map(|merging| merging.replicas);
+    let (rank, size) = replicas.map_or((0, 1), |replicas| (replicas.rank(), replicas.size()));
+    replicas::restore(trainer, (rank, size), &state.trainer, &state.replicas)?;
     Ok(state)
+}
+
+/// How far the newest checkpoint has come; `None` where the model beside it is not of the same instant.
+pub(super) fn progress(directory: &Directory) -> Option<Progress> {
+    let checkpoint = TensorFile::open(&directory.checkpoint()).ok()?;
+    let state: State = serde_json::from_str(checkpoint.metadata().get(STATE)?).ok()?;
+    let model = TensorFile::open(&directory.model()).ok()?;
+    let progress = state.trainer.progress;
+    (model.metadata().get("actions")? == &progress.actions.to_string()).then_some(progress)
 }
 
 /// The recipe that a checkpoint is of; what it does not say of evaluations, checkpoints and log is as usual.

@@ -2,12 +2,14 @@
 
 use std::{io, path::PathBuf};
 
+use afterstate_endgame::TableError;
 use afterstate_learning::TrainerError;
 use afterstate_network::{MemoryError, NetworkError, SpecError, file::FileError};
 
 use crate::{
     curve::CurveError,
     log::{LogError, Repaired},
+    model::ModelError,
     recipe::RecipeError,
 };
 
@@ -32,6 +34,9 @@ pub enum RunError {
     /// A run that kept no checkpoint was told to go on.
     #[error("the run in {} is finished, and has kept no checkpoint to go on from (checkpoint.keep = false)", .0.display())]
     Finished(PathBuf),
+    /// Several processes cannot share the training.
+    #[error("training in several processes needs {0}")]
+    Replicas(&'static str),
     /// The weights are no numbers any more.
     #[error(
         "learning has diverged within {actions} actions: values are no longer finite numbers with {key} = {rate}"
@@ -77,6 +82,12 @@ pub enum RunError {
         /// What is wrong with them.
         problem: String,
     },
+    /// An endgame table cannot be used.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A directory of endgame tables without any.
+    #[error("{} holds no endgame table: `afterstate endgame build` makes some", .0.display())]
+    NoTables(PathBuf),
     /// The checkpoint is not one of this run.
     #[error("{}: the checkpoint cannot be used: {problem}", path.display())]
     Checkpoint {
@@ -85,6 +96,20 @@ pub enum RunError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A run that another one needs, and that no recipe makes.
+    #[error("{needed} is needed first, and there is no recipe `{name}` to make it by")]
+    Needs {
+        /// The directory of the run.
+        needed: PathBuf,
+        /// The recipe that would make it.
+        name: String,
+    },
+    /// A run that needs itself.
+    #[error("{} needs itself first", .0.display())]
+    Circle(PathBuf),
+    /// The model to begin or play with cannot be used.
+    #[error(transparent)]
+    Model(Box<ModelError>),
     /// The directory cannot be made or used.
     #[error("cannot use the directory {}: {source}", path.display())]
     Directory {
@@ -117,4 +142,13 @@ pub enum RunError {
     /// The curve cannot be drawn.
     #[error(transparent)]
     Curve(#[from] CurveError),
+}
+
+impl From<ModelError> for RunError {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::File(error) => RunError::File(error),
+            error => RunError::Model(error.into()),
+        }
+    }
 }

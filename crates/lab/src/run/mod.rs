@@ -8,6 +8,7 @@
 //! | `curve.svg` | the learning curve |
 //! | `model.safetensors` | the network as of the last checkpoint |
 //! | `best.safetensors` | the network that was best by evaluations with the search of `checkpoint.best`, where it names one |
+//! | `chain.json` | while what the run needs first is made: how far that is |
 //! | `checkpoint/state.safetensors` | all that is needed to go on: V, E, A, games, random streams, counters, and the recipe that they are of |
 //! | `checkpoint/previous.safetensors` | the checkpoint before it, should it turn out damaged |
 //! | `checkpoint/finished.json` | how far it came, in place of a checkpoint, when it is finished and `checkpoint.keep` is false |
@@ -23,24 +24,31 @@ mod generations;
 mod plan;
 mod positions;
 mod recorder;
+mod replicas;
 mod session;
+mod speed;
 
 use std::{
     fs::{self, File},
     path::{Component, Path, PathBuf},
-    sync::atomic::AtomicBool,
+    sync::{Arc, atomic::AtomicBool},
 };
 
-use afterstate_learning::Progress;
-use afterstate_network::{Network, file::safetensors::TensorFile};
+use afterstate_endgame::Tables;
+use afterstate_learning::{EndgameTeacher, Progress};
+use afterstate_network::Network;
 
 use crate::{
+    chain::StepStatus,
     log::{EvalLine, LogLine, is_at},
-    recipe::Recipe,
+    model::open_file,
+    recipe::{Learning, Recipe},
     stats::{Tally, TileRates},
 };
 pub use error::RunError;
 pub use plan::Plan;
+pub use replicas::{MergeEvery, MergeEveryError, Merging, Replicas};
+pub use speed::{LONGEST, Spans, moves_per_second};
 
 /// Where the files of a run are.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,17 +60,17 @@ impl Directory {
         Directory(path.into())
     }
 
-    /// The directory where a recipe runs unless another one is given: `runs/NAME`.
+    /// The directory where a recipe runs unless another one is given: that of its name in a directory of runs.
     ///
     /// # Errors
     /// When the name leads elsewhere.
-    pub fn default_for(recipe: &Recipe) -> Result<Self, RunError> {
+    pub fn default_for(recipe: &Recipe, runs: &Path) -> Result<Self, RunError> {
         let name = Path::new(&recipe.name);
         let inside = name.components().all(|part| matches!(part, Component::Normal(_)));
         if recipe.name.is_empty() || !inside {
             return Err(RunError::Name(recipe.name.clone()));
         }
-        Ok(Directory(Path::new("runs").join(name)))
+        Ok(Directory(runs.join(name)))
     }
 
     /// Its path.
@@ -100,6 +108,11 @@ impl Directory {
         self.0.join("best.safetensors")
     }
 
+    /// `chain.json`.
+    pub fn chain(&self) -> PathBuf {
+        self.0.join("chain.json")
+    }
+
     /// `checkpoint/finished.json`.
     pub fn finished(&self) -> PathBuf {
         self.0.join("checkpoint").join("finished.json")
@@ -111,8 +124,22 @@ impl Directory {
     }
 
     /// Whether anything in it is left of a run, even of one that has lost its recipe.
-    fn is_taken(&self) -> bool {
+    pub(crate) fn is_taken(&self) -> bool {
         self.holds_run() || self.has_checkpoint() || self.finished().exists()
+    }
+
+    /// Whether a run in it has used up its budget and left its model.
+    pub fn is_finished(&self) -> bool {
+        if self.finished().exists() {
+            return self.model().is_file();
+        }
+        let Ok(Some(recipe)) = Run::stored_recipe(self, &[]) else { return false };
+        self.progress().is_some_and(|progress| recipe.budget.share(progress) >= 1.0)
+    }
+
+    /// How far the newest checkpoint has come; `None` where there is none, or the model is not of the same instant.
+    pub fn progress(&self) -> Option<Progress> {
+        checkpoint::progress(self)
     }
 
     /// Whether a lock still keeps other processes out: the directory may have been removed, and made again by another one.
@@ -149,6 +176,10 @@ pub trait Observer {
     fn training(&mut self, status: &Status) {}
     /// A line was added to the log.
     fn logged(&mut self, line: &LogLine) {}
+    /// A step of a chain is about to begin.
+    fn begins(&mut self, step: &StepStatus) {}
+    /// Positions are being collected: the games that have ended, of how many.
+    fn collecting(&mut self, ended: &Tally, games: u64) {}
     /// An evaluation goes on: the games that have ended, of how many.
     fn evaluating(&mut self, ended: &Tally, games: u64) {}
     /// An evaluation was added to `eval.jsonl`.
@@ -193,10 +224,15 @@ pub struct Outcome {
 /// A run that is ready to go.
 pub struct Run {
     directory: Directory,
+    /// Where the checkpoint is: with several replicas, where the first of them runs.
+    origin: Directory,
+    merging: Option<Merging>,
     recipe: Recipe,
     network: Network,
     /// The positions that training begins with; a checkpoint has its own.
     positions: Vec<String>,
+    /// The endgames in which episodes end.
+    teacher: Option<EndgameTeacher>,
     resumed: bool,
     /// How far it came, when it is finished and nothing is left to go on with.
     finished: Option<Progress>,
@@ -247,21 +283,52 @@ impl Run {
         if directory.has_checkpoint() { Ok(Some(origin?.0)) } else { Ok(None) }
     }
 
+    /// Prepares one of several replicas of a run, which is not the first: that one [starts](Run::start) or
+    /// [resumes](Run::resume) the run.
+    ///
+    /// # Errors
+    /// When the directory cannot be used, or there is not enough memory.
+    pub fn replica(origin: Directory, mut recipe: Recipe, rank: usize) -> Result<Self, RunError> {
+        Plan::of(&recipe)?.check()?;
+        let directory = Directory::new(origin.path().join(format!("replica-{rank}")));
+        let lock = directory.lock()?;
+        recipe.evaluation.every = 0;
+        let run = Run::prepare(origin, recipe, lock)?;
+        Ok(Run { directory, ..run })
+    }
+
+    /// Merges what is learned with other replicas.
+    #[must_use]
+    pub fn with_replicas(self, merging: Merging) -> Self {
+        Run { merging: Some(merging), ..self }
+    }
+
     fn prepare(directory: Directory, mut recipe: Recipe, lock: File) -> Result<Self, RunError> {
         let network = Network::new(recipe.network.spec(recipe.game.side)?)?;
         recipe.parallel.threads = recipe.parallel.thread_count();
         let finished = finished::read(&directory)?;
         let resumed = finished.is_some() || directory.has_checkpoint();
         let positions = if resumed { Vec::new() } else { positions::positions(&recipe)? };
+        let teacher = teacher(&recipe.learning)?;
         if !resumed && !recipe.network.from.is_empty() {
-            let from = Path::new(&recipe.network.from);
-            let file = if from.is_dir() { Directory::new(from).model() } else { from.to_owned() };
-            network.fill_first_stages(&TensorFile::open(&file)?)?;
+            network.fill_first_stages(&open_file(Path::new(&recipe.network.from))?)?;
             for (stage, factor) in recipe.network.halved_stages() {
                 network.begin_halved(stage, factor)?;
             }
         }
-        Ok(Run { directory, recipe, network, positions, resumed, finished, lock })
+        let origin = directory.clone();
+        Ok(Run {
+            directory,
+            origin,
+            merging: None,
+            recipe,
+            network,
+            positions,
+            teacher,
+            resumed,
+            finished,
+            lock,
+        })
     }
 
     /// Its directory.
@@ -305,4 +372,16 @@ fn check_unchanged(stored: &Recipe, recipe: &Recipe, checkpoint: Option<&Path>) 
         (Some((key, _)), Some(path)) => Err(RunError::OtherRecipe { path: path.to_owned(), key }),
         (None, _) => Ok(()),
     }
+}
+
+/// The tables of the recipe, none where it names no directory.
+fn teacher(learning: &Learning) -> Result<Option<EndgameTeacher>, RunError> {
+    if learning.endgame.is_empty() {
+        return Ok(None);
+    }
+    let tables = Tables::open(Path::new(&learning.endgame))?;
+    if tables.all().is_empty() {
+        return Err(RunError::NoTables(learning.endgame.clone().into()));
+    }
+    Ok(Some(EndgameTeacher::new(Arc::new(tables), learning.endgame_value as f32)))
 }

@@ -37,7 +37,7 @@ impl Plan {
     }
 
     /// Refuses what does not fit, with the figures.
-    pub(super) fn check(&self) -> Result<(), MemoryError> {
+    pub(crate) fn check(&self) -> Result<(), MemoryError> {
         match self.available {
             Some(available) if !self.fits() => {
                 Err(MemoryError::TooLarge { what: "training".to_owned(), needed: self.bytes, available })

@@ -11,7 +11,7 @@ use afterstate_learning::Progress;
 use afterstate_network::file::atomic::write_atomically;
 use serde_json::json;
 
-use super::{Directory, Observer, RunError, Status};
+use super::{Directory, Observer, RunError, Status, replicas::Merger};
 use crate::{
     curve,
     log::{EvalLine, Header, Line, Log, LogError, LogLine, Rate, Repaired},
@@ -95,7 +95,13 @@ impl<'a> Recorder<'a> {
     }
 
     /// Takes note of how training goes, and of the games that have ended.
-    pub(super) fn note(&mut self, progress: Progress, finished: &[GameResult], observer: &mut dyn Observer) {
+    pub(super) fn note(
+        &mut self,
+        progress: Progress,
+        finished: &[GameResult],
+        merger: Option<&mut Merger>,
+        observer: &mut dyn Observer,
+    ) {
         for &game in finished {
             self.tally.add(&game);
             if self.games.len() == RECENT_GAMES {
@@ -110,7 +116,7 @@ impl<'a> Recorder<'a> {
             }
         };
         if due {
-            self.add_line(progress, observer);
+            self.add_line(progress, merger, observer);
         }
         if self.reported.elapsed() >= REPORT {
             self.report(progress, observer);
@@ -124,12 +130,20 @@ impl<'a> Recorder<'a> {
     }
 
     /// Adds a line to the log, unless there is nothing new.
-    pub(super) fn add_line(&mut self, progress: Progress, observer: &mut dyn Observer) {
+    pub(super) fn add_line(
+        &mut self,
+        progress: Progress,
+        merger: Option<&mut Merger>,
+        observer: &mut dyn Observer,
+    ) {
         if progress.actions == self.logged.actions {
             return;
         }
         let share = self.share(progress);
+        let merges = merger.map(Merger::report);
         let line = LogLine {
+            merge_share: merges.map(|(share, _)| share),
+            merge_bytes_per_second: merges.map(|(_, bytes)| bytes),
             actions: progress.actions,
             episodes: progress.episodes,
             seconds: progress.seconds,

@@ -1,7 +1,6 @@
 //! A run in progress: training, interrupted by evaluations and checkpoints.
 
 use std::{
-    collections::HashSet,
     fs::File,
     io::Write,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -11,10 +10,15 @@ use std::{
 use afterstate_learning::{Budget, Progress, Settings, Trainer};
 use afterstate_network::file::atomic::write_atomically;
 
-use super::{Observer, Outcome, Run, RunError, checkpoint, finished, recorder::Recorder};
+use super::{
+    Observer, Outcome, Run, RunError, checkpoint, finished,
+    recorder::Recorder,
+    replicas::{Decision, Merger},
+};
 use afterstate_search::PlayerSpec;
 
 use crate::{
+    deal::Deck,
     evaluate::{self, Contest, Games},
     log::{EvalLine, Log, last_evaluations},
     stats::{EvalReport, Summary, Tally},
@@ -24,6 +28,8 @@ use crate::{
 struct Session<'a> {
     run: &'a Run,
     recorder: Recorder<'a>,
+    /// Where there are several replicas.
+    merger: Option<Merger>,
     observer: &'a mut dyn Observer,
     stop: &'a AtomicBool,
     /// When the last checkpoint was written.
@@ -39,8 +45,11 @@ pub(super) fn train(run: &Run, stop: &AtomicBool, observer: &mut dyn Observer) -
         let evaluations = last_evaluations(&Log::read(&run.directory.evaluations())?);
         return Ok(Outcome { finished: true, progress, evaluations });
     }
-    let settings = Settings { positions: run.positions.clone(), ..run.recipe.settings() };
+    let (positions, teacher) = (run.positions.clone(), run.teacher.clone());
+    let settings = Settings { positions, teacher, ..run.recipe.settings() };
+    let settings = run.merging.map_or(Ok(settings.clone()), |merging| merging.settings(settings))?;
     let mut trainer = Trainer::new(&run.network, settings)?;
+    run.merging.inspect(|merging| merging.number(&mut trainer));
     let (mut logged, mut tally) = (Progress::default(), Tally::default());
     if run.resumed {
         let (state, damaged) = checkpoint::load(run, &mut trainer)?;
@@ -48,11 +57,17 @@ pub(super) fn train(run: &Run, stop: &AtomicBool, observer: &mut dyn Observer) -
         (logged, tally) = (state.logged, state.tally);
         check_extension(run, &trainer)?;
     }
-    let (recorder, repaired) =
-        Recorder::open(&run.directory, &run.recipe, trainer.progress(), logged, tally)?;
+    let merger = run.merging.map(|merging| Merger::new(merging, &trainer));
+    let progress = of_all(&merger, trainer.progress());
+    let (recorder, repaired) = Recorder::open(&run.directory, &run.recipe, progress, logged, tally)?;
     repaired.into_iter().for_each(|repaired| observer.warning(&repaired.into()));
     write_recipe(run)?;
-    Session { run, recorder, observer, stop, saved: Instant::now(), lock: None }.train(trainer)
+    Session { run, recorder, merger, observer, stop, saved: Instant::now(), lock: None }.train(trainer)
+}
+
+/// How far all replicas have come.
+fn of_all(merger: &Option<Merger>, progress: Progress) -> Progress {
+    merger.as_ref().map_or(progress, |merger| merger.of_all(progress))
 }
 
 fn write_recipe(run: &Run) -> Result<(), RunError> {
@@ -74,40 +89,77 @@ fn check_extension(run: &Run, trainer: &Trainer<'_>) -> Result<(), RunError> {
 impl Session<'_> {
     fn train(mut self, mut trainer: Trainer<'_>) -> Result<Outcome, RunError> {
         // A run that was stopped between the searches of an evaluation has the rest of it still to do.
-        if self.last_evaluation() == Some(trainer.progress().actions) {
-            self.evaluate(trainer.progress());
+        let progress = of_all(&self.merger, trainer.progress());
+        if self.last_evaluation() == Some(progress.actions) {
+            self.evaluate(progress);
         }
-        while !trainer.is_done() && !self.stop.load(Relaxed) {
-            trainer.run_until(self.next_evaluation(), |progress, finished| {
-                self.recorder.note(progress, finished, self.observer);
-                !self.checkpoint_due() && !self.stop.load(Relaxed)
-            });
+        loop {
+            self.play(&mut trainer);
             if trainer.has_diverged() {
                 return Err(checkpoint::diverged(&self.run.recipe, trainer.progress()));
             }
-            if trainer.is_done() || self.stop.load(Relaxed) {
-                break;
+            let ends = trainer.is_done() || self.stop.load(Relaxed);
+            if self.merger.is_none() && ends {
+                let done = trainer.is_done();
+                return self.finish(trainer, done);
             }
-            if trainer.progress().actions >= self.next_evaluation() {
-                self.evaluate(trainer.progress());
+            let progress = of_all(&self.merger, trainer.progress());
+            if progress.actions >= self.next_evaluation() && !ends {
+                self.evaluate(progress);
             }
-            if self.checkpoint_due() {
-                match self.save(&trainer) {
+            match self.decide(&trainer) {
+                Decision::GoOn => {}
+                Decision::End { done } => return self.finish(trainer, done),
+                Decision::Save => match self.save(&trainer) {
                     Err(error @ RunError::Diverged { .. }) => return Err(error),
                     Err(error) => self.observer.warning(&error),
                     Ok(()) => {}
-                }
+                },
             }
         }
-        self.finish(trainer)
+    }
+
+    /// Plays until something else is to be done.
+    fn play(&mut self, trainer: &mut Trainer<'_>) {
+        if trainer.is_done() || self.stop.load(Relaxed) {
+            return;
+        }
+        let next = self.next_evaluation();
+        let halt = self.merger.as_ref().map_or(next, |merger| merger.own(next).min(merger.halt()));
+        trainer.run_until(halt, |progress, finished| {
+            let all = of_all(&self.merger, progress);
+            self.recorder.note(all, finished, self.merger.as_mut(), self.observer);
+            let is_due = match &self.merger {
+                Some(merger) => merger.is_due(progress.actions),
+                None => self.checkpoint_due(),
+            };
+            !is_due && !self.stop.load(Relaxed)
+        });
+    }
+
+    /// Whether to save, or to end; with several replicas, what all of them say at a merge.
+    fn decide(&mut self, trainer: &Trainer<'_>) -> Decision {
+        let (stops, saves) = (self.stop.load(Relaxed), self.checkpoint_due());
+        match &mut self.merger {
+            None if saves => Decision::Save,
+            None => Decision::GoOn,
+            Some(merger) => {
+                let is_over = stops || trainer.is_done();
+                if !is_over && !merger.is_due(trainer.progress().actions) {
+                    return Decision::GoOn;
+                }
+                let saves = saves && merger.is_first();
+                merger.merge(trainer, stops, saves)
+            }
+        }
     }
 
     /// Saves, and evaluates what came out.
-    fn finish(mut self, trainer: Trainer<'_>) -> Result<Outcome, RunError> {
-        let (progress, finished) = (trainer.progress(), trainer.is_done());
+    fn finish(mut self, trainer: Trainer<'_>, finished: bool) -> Result<Outcome, RunError> {
+        let progress = of_all(&self.merger, trainer.progress());
         self.recorder.report(progress, self.observer);
         if finished {
-            self.recorder.add_line(progress, self.observer);
+            self.recorder.add_line(progress, self.merger.as_mut(), self.observer);
         }
         if finished && !self.run.recipe.checkpoint.keep {
             self.save_last(progress)?;
@@ -120,6 +172,11 @@ impl Session<'_> {
         self.recorder.draw(self.observer);
         let evaluations = last_evaluations(self.recorder.evaluations());
         Ok(Outcome { finished, progress, evaluations })
+    }
+
+    /// Whether this is the run itself, and not another replica.
+    fn is_first(&self) -> bool {
+        self.merger.as_ref().is_none_or(Merger::is_first)
     }
 
     /// The actions after which the next evaluation is due: a multiple of the interval.
@@ -146,13 +203,13 @@ impl Session<'_> {
 
     fn evaluate_with(&mut self, player: PlayerSpec, count: u64, progress: Progress) {
         let Run { recipe, network, directory, .. } = self.run;
-        let games = Games { rules: recipe.game.rules(), seed: evaluate::SEED, count };
-        let (threads, played) = (recipe.parallel.thread_count(), &HashSet::new());
-        let contest = Contest { network, player, endgames: None, games, played, threads, collect: None };
+        let games = Games { rules: recipe.game.rules(), seed: evaluate::SEED, dealer: &Deck::new(count) };
+        let threads = recipe.parallel.thread_count();
+        let contest = Contest { network, player, endgames: None, games, threads, collect: None };
         let start = Instant::now();
         let mut ended = Tally::default();
         let outcome = contest.play(|finished| {
-            ended.extend(finished.iter().copied());
+            ended.extend(finished.results.iter().copied());
             self.observer.evaluating(&ended, count);
             !self.stop.load(Relaxed)
         });
@@ -186,13 +243,18 @@ impl Session<'_> {
     /// failure the next try is an interval away.
     fn save(&mut self, trainer: &Trainer<'_>) -> Result<(), RunError> {
         let Run { recipe, network, directory, .. } = self.run;
-        self.observer.saving();
         self.saved = Instant::now();
+        let replicas = self.merger.as_ref().map(|merger| merger.other_states(trainer)).unwrap_or_default();
+        if !self.is_first() {
+            return Ok(());
+        }
+        self.observer.saving();
         self.make_again()?;
         let (logged, tally) = (self.recorder.logged, self.recorder.tally.clone());
-        let state = checkpoint::State { trainer: trainer.state(), logged, tally };
-        let checkpoint = checkpoint::save(directory, network, recipe, trainer, &state);
-        let model = checkpoint::save_model(&directory.model(), network, recipe, trainer.progress());
+        let progress = of_all(&self.merger, trainer.progress());
+        let state = checkpoint::State { trainer: trainer.state(), replicas, logged, tally };
+        let checkpoint = checkpoint::save(directory, network, recipe, trainer, progress, &state);
+        let model = checkpoint::save_model(&directory.model(), network, recipe, progress);
         self.saved = Instant::now();
         checkpoint.and(model)
     }
@@ -218,6 +280,9 @@ impl Session<'_> {
     /// Writes the model of a finished run, which takes the place of its checkpoint.
     fn save_last(&mut self, progress: Progress) -> Result<(), RunError> {
         let Run { recipe, network, directory, .. } = self.run;
+        if !self.is_first() {
+            return Ok(());
+        }
         self.observer.saving();
         self.make_again()?;
         checkpoint::save_model(&directory.model(), network, recipe, progress)?;

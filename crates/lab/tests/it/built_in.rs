@@ -1,11 +1,13 @@
 //! The built-in model is the documented one, and plays as documented.
 
-use std::{collections::HashSet, path::Path};
+use std::path::Path;
 
 use afterstate_lab::{
+    deal::Deck,
     evaluate::{Games, SEED, header_checksum},
     model::{BUILT_IN, Model, open_file},
 };
+use afterstate_search::Limit;
 
 /// As in docs/built-in-model.md.
 const CHECKSUM: &str = "ea1785c193dbf9f6";
@@ -38,10 +40,9 @@ fn the_one_with_the_last_steps_is_the_documented_one() {
 #[test]
 fn it_plays_as_documented() {
     let model = Model::open(None).expect("the built-in model");
-    let games = Games { rules: model.rules, seed: SEED + 1, count: GAMES };
-    let search = model.search(None, 1).expect("a search");
-    let outcome =
-        model.play(search, games, &HashSet::new(), 2, None, |_| true).expect("a search that it can do");
+    let games = Games { rules: model.rules, seed: SEED + 1, dealer: &Deck::new(GAMES) };
+    let search = model.search(None, Limit::Plies(1)).expect("a search");
+    let outcome = model.play(search, games, 2, None, |_| true).expect("a search that it can do");
     let results = outcome.expect("games").results;
     let mean = results.iter().map(|result| result.score as f64).sum::<f64>() / GAMES as f64;
     // Four standard errors of the mean: games are always the same, but who changes how they are played may be unlucky.

@@ -3,6 +3,7 @@
 use afterstate_game::Rules;
 use afterstate_lab::{
     compact::{CompactError, Progress, Settings, compact},
+    deal::Deck,
     evaluate::{Games, evaluate},
 };
 use afterstate_network::{Network, NetworkSpec, Tuples, Values};
@@ -50,7 +51,7 @@ fn packed_bytes(network: &Network, settings: Settings) -> Vec<u8> {
 }
 
 fn mean_score(network: &Network) -> f64 {
-    let games = Games { rules: Rules::default(), seed: 3, count: 200 };
+    let games = Games { rules: Rules::default(), seed: 3, dealer: &Deck::new(200) };
     let results = evaluate(network, games, 2, |_| true).expect("games");
     results.iter().map(|result| result.score as f64).sum::<f64>() / 200.0
 }

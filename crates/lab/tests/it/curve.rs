@@ -21,6 +21,8 @@ fn log(lines: u64) -> Vec<LogLine> {
             tiles: [(2048, 9e3), (4096, 25e3), (8192, 60e3), (16384, 1e5), (32768, 1e9)]
                 .map(|(face, limit)| (face, rate(limit)))
                 .into(),
+            merge_share: None,
+            merge_bytes_per_second: None,
             rate: Rate::Beta(1.0),
         }
     };

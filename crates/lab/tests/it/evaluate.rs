@@ -1,12 +1,17 @@
 //! Evaluation of players: the same games for everyone, results that are kept, steps of the late game.
 
-use std::{collections::HashSet, fs};
+use std::{
+    collections::HashSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use afterstate_dcnn::{Architecture, Dcnn, DcnnPlayer, DcnnSpec, Play};
 use afterstate_game::{Game, Rules, State, game_rng};
+use afterstate_lab::deal::{Dealer, Deck, Part};
 use afterstate_lab::evaluate::{
-    Contest, Games, KeptGames, KeptHeader, Outcome, Steps, SurvivalError, Survivor, evaluate,
-    evaluate_players, positions_at,
+    Contest, Games, KeptGames, KeptHeader, Outcome, Share, Steps, SurvivalError, Survivor, evaluate,
+    evaluate_players, merge, positions_at,
 };
 use afterstate_lab::log::LogError;
 use afterstate_network::{Network, NetworkSpec, Tuples};
@@ -21,21 +26,20 @@ fn network() -> Network {
     network
 }
 
-fn games(count: u64) -> Games {
-    Games { rules: Rules::default(), seed: 3, count }
+fn games(dealer: &dyn Dealer) -> Games<'_> {
+    Games { rules: Rules::default(), seed: 3, dealer }
 }
 
 fn play(network: &Network, search: &str, count: u64, threads: usize, collect: Option<Steps>) -> Outcome {
-    let (player, played) = (search.parse().expect("a player"), HashSet::new());
-    let contest =
-        Contest { network, player, endgames: None, games: games(count), played: &played, threads, collect };
+    let (player, deck) = (search.parse().expect("a player"), Deck::new(count));
+    let contest = Contest { network, player, endgames: None, games: games(&deck), threads, collect };
     contest.play(|_| true).expect("played to the end")
 }
 
 #[test]
 fn one_ply_is_greedy_play() {
     let network = network();
-    let greedy = evaluate(&network, games(50), 2, |_| true).expect("played");
+    let greedy = evaluate(&network, games(&Deck::new(50)), 2, |_| true).expect("played");
     // Collecting positions takes the way of all players.
     let collecting = play(&network, "1ply", 50, 2, Some(Steps::default()));
     assert_eq!(collecting.results, greedy);
@@ -70,9 +74,9 @@ fn games_in_step_are_those_that_are_played_alone() {
         let played = HashSet::from([1, 5]);
         let expected: Vec<_> = (0..12).filter(|number| !played.contains(number)).map(alone).collect();
         for threads in [1, 2, 5] {
-            let games = Games { rules: Rules::default(), seed: 1, count: 12 };
-            let outcome =
-                evaluate_players(games, &played, threads, || DcnnPlayer::new(net, play), |_| true).unwrap();
+            let deck = Deck::part(Part::WHOLE, 12, played.clone());
+            let games = Games { rules: Rules::default(), seed: 1, dealer: &deck };
+            let outcome = evaluate_players(games, threads, || DcnnPlayer::new(net, play), |_| true).unwrap();
             let found = outcome.results.iter().map(|result| (result.game, result.score, result.moves));
             assert!(found.eq(expected.iter().copied()), "{play} on {threads} threads");
         }
@@ -90,30 +94,107 @@ fn search_plays_better() {
     assert!(two > 1.3 * one.max(random), "random {random}, 1-ply {one}, 3-ply {two}");
 }
 
+fn header(seed: u64, share: Option<Share>) -> KeptHeader {
+    let (model, checksum, search) = ("m".into(), "c".into(), "2ply".into());
+    KeptHeader { model, checksum, search, seed, collect: share.map(|_| 512), share }
+}
+
+/// The file of a part of twelve games, as it is when `stop_after` games have ended.
+fn part_file(directory: &Path, network: &Network, part: &str, stop_after: usize) -> PathBuf {
+    let part: Part = part.parse().expect("a part");
+    let path = directory.join(format!("part-{}-{}.jsonl", part.index(), part.of()));
+    let share = Share { part, games: 12, side: 4 };
+    let (mut kept, _) = KeptGames::open(&path, &header(3, Some(share))).expect("a file");
+    let deck = Deck::part(part, 12, kept.played());
+    let (games, player, collect) = (games(&deck), "2ply".parse().expect("a player"), Steps::to(512).ok());
+    let mut ended = 0;
+    Contest { network, player, endgames: None, games, threads: 2, collect }.play(|finished| {
+        if ended < stop_after {
+            kept.add(finished, 2.5).expect("written");
+        }
+        ended += finished.results.len();
+        true
+    });
+    path
+}
+
+#[test]
+fn merged_parts_are_the_whole() {
+    let (network, folder) = (network(), tempfile::tempdir().expect("a directory"));
+    let whole = play(&network, "2ply", 12, 2, Steps::to(512).ok());
+    for parts in [1, 2, 3, 5, 12] {
+        let file = |index| part_file(folder.path(), &network, &format!("{index}/{parts}"), 12);
+        // In no order.
+        let files: Vec<_> = (1..=parts).rev().map(file).collect();
+        let merged = merge(&files).expect("all parts");
+        assert_eq!((&merged.outcome.results, merged.side), (&whole.results, 4), "{parts} parts");
+        assert_eq!(merged.outcome.positions, whole.positions);
+        assert_eq!(merged.seconds, 2.5 * parts as f64);
+    }
+}
+
+#[test]
+fn parts_that_do_not_belong_together_are_refused_by_name() {
+    let (network, folder) = (network(), tempfile::tempdir().expect("a directory"));
+    let directory = folder.path();
+    let [one, two, three] = ["1/3", "2/3", "3/3"].map(|part| part_file(directory, &network, part, 12));
+    let refused = |files: &[&Path], words: &[&str]| {
+        let files: Vec<_> = files.iter().map(|path| path.to_path_buf()).collect();
+        let error = merge(&files).expect_err("no whole").to_string();
+        assert!(words.iter().all(|word| error.contains(word)), "{error}");
+    };
+    let copy = directory.join("copy.jsonl");
+    fs::copy(&two, &copy).expect("a copy");
+    refused(&[&one, &three], &["no file holds part 2/3"]);
+    refused(&[&one, &two, &three, &copy], &["part-2-3.jsonl", "copy.jsonl", "both part 2/3"]);
+    let of_two = part_file(directory, &network, "1/2", 12);
+    refused(&[&two, &of_two, &three], &["part-1-2.jsonl", "number of parts is 2, not 3"]);
+
+    let text = fs::read_to_string(&two).expect("text");
+    // A crash in the middle of the last line, and a file without its last game.
+    fs::write(&copy, &text[..text.len() - 20]).expect("a file");
+    refused(&[&one, &copy, &three], &["copy.jsonl", "1 of its 4 games are missing"]);
+    let unfinished = directory.join("unfinished");
+    fs::create_dir(&unfinished).expect("a directory");
+    let unfinished = part_file(&unfinished, &network, "2/3", 2);
+    refused(&[&one, &unfinished, &three], &["unfinished", "part-2-3.jsonl", "2 of its 4 games are missing"]);
+    // A changed score, and another model.
+    fs::write(&copy, text.replacen("\"score\":", "\"score\":1", 1)).expect("a file");
+    refused(&[&one, &copy, &three], &["copy.jsonl", "damaged"]);
+    let share = Share { part: "2/3".parse().expect("a part"), games: 12, side: 4 };
+    fs::remove_file(&copy).expect("removed");
+    let other = KeptHeader { checksum: "d".into(), ..header(3, Some(share)) };
+    KeptGames::open(&copy, &other).expect("a file");
+    refused(&[&one, &copy, &three], &["copy.jsonl", "checksum d, not of checksum c"]);
+    let whole = directory.join("whole.jsonl");
+    KeptGames::open(&whole, &header(3, None)).expect("a file");
+    refused(&[&one, &whole, &three], &["whole.jsonl", "not made with --part"]);
+    refused(&[&one, &directory.join("none.jsonl"), &three], &["none.jsonl"]);
+}
+
 #[test]
 fn kept_games_are_not_played_again() {
     let network = network();
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("games.jsonl");
-    let header = |seed| KeptHeader { model: "m".into(), checksum: "c".into(), search: "2ply".into(), seed };
+    let header = |seed| header(seed, None);
     let whole = play(&network, "2ply", 10, 2, None).results;
     let sitting = |stop_after: usize| {
         let (mut kept, _) = KeptGames::open(&path, &header(3)).expect("a file");
-        let (player, played, before) =
-            ("2ply".parse().expect("a player"), kept.played(), kept.results().len());
+        let (player, before) = ("2ply".parse().expect("a player"), kept.results().len());
+        let deck = Deck::part(Part::WHOLE, 10, kept.played());
         let contest = Contest {
             network: &network,
             player,
             endgames: None,
-            games: games(10),
-            played: &played,
+            games: games(&deck),
             threads: 1,
             collect: None,
         };
         let mut ended = 0;
         let outcome = contest.play(|finished| {
-            finished.iter().for_each(|result| kept.add(result, 1.5).expect("written"));
-            ended += finished.len();
+            kept.add(finished, 1.5).expect("written");
+            ended += finished.results.len();
             ended < stop_after
         });
         (before, outcome.is_some(), kept)

@@ -1,6 +1,7 @@
 //! The tests of the crate, in one program: it links once.
 
 mod built_in;
+mod chain;
 mod compact;
 mod curve;
 mod dcnn;

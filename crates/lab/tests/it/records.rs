@@ -3,8 +3,9 @@
 use std::{collections::HashSet, fs, path::Path, time::Duration};
 
 use afterstate_game::{Rules, State};
-use afterstate_lab::records::{
-    About, GAMES_PER_SHARD, Record, RecordError, Recorder, Shard, Shuffled, shards, verify,
+use afterstate_lab::{
+    deal::Part,
+    records::{About, GAMES_PER_SHARD, Record, RecordError, Recorder, Shard, Shuffled, shards, verify},
 };
 use afterstate_search::{Advice, Player, Random};
 
@@ -16,7 +17,8 @@ fn about(search: &str) -> About {
 
 /// Records games of random play.
 fn record(directory: &Path, games: u64, threads: usize) -> Result<bool, RecordError> {
-    Recorder { directory, about: about("random"), games, threads }.record(|| Random, |_, _| true)
+    Recorder { directory, about: about("random"), games, part: Part::WHOLE, threads }
+        .record(|| Random, |_, _| true)
 }
 
 /// Random play that leaves time to stop it.
@@ -56,7 +58,8 @@ fn a_recording_goes_on_where_it_was() {
     let (stopped, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let games = 2 * GAMES_PER_SHARD;
     let mut ended = 0;
-    let recorder = Recorder { directory: stopped.path(), about: about("random"), games, threads: 1 };
+    let recorder =
+        Recorder { directory: stopped.path(), about: about("random"), games, part: Part::WHOLE, threads: 1 };
     let all = recorder.record(
         || Slow,
         |_, result| {
@@ -72,7 +75,8 @@ fn a_recording_goes_on_where_it_was() {
     assert_eq!(fs::metadata(&first[0]).unwrap().modified().unwrap(), written, "what is there stays");
     assert_eq!(read_all(stopped.path()), read_all(whole.path()));
     // Games of another player do not mix with them.
-    let other = Recorder { directory: whole.path(), about: about("3ply"), games, threads: 1 };
+    let other =
+        Recorder { directory: whole.path(), about: about("3ply"), games, part: Part::WHOLE, threads: 1 };
     assert!(matches!(other.record(|| Random, |_, _| true), Err(RecordError::Other { .. })));
 }
 
@@ -123,4 +127,29 @@ fn shuffled_records_are_all_of_them_in_an_order_of_the_seed() {
     assert!(distinct.len() > all.len() * 19 / 20, "{} of {}", distinct.len(), all.len());
     let neighbours = drawn.windows(2).filter(|pair| key(&pair[0]).0 == key(&pair[1]).0).count();
     assert!(neighbours < drawn.len() / 3, "{neighbours} of {} follow one of the same game", drawn.len());
+}
+
+#[test]
+fn parts_record_the_files_of_the_whole() {
+    let (parts, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let games = 3 * GAMES_PER_SHARD + 5;
+    assert!(record(whole.path(), games, 2).unwrap());
+    let mut recorded = 0;
+    for part in ["2/3", "3/3", "1/3"] {
+        let (directory, part) = (parts.path(), part.parse().expect("a part"));
+        let recorder = Recorder { directory, about: about("random"), games, part, threads: 2 };
+        let mut ended = 0;
+        let count = |_, result: Option<_>| {
+            ended += u64::from(result.is_some());
+            true
+        };
+        assert!(recorder.record(|| Random, count).unwrap());
+        assert_eq!(ended, recorder.total());
+        recorded += ended;
+    }
+    assert_eq!(recorded, games);
+    let bytes = |directory: &Path| -> Vec<_> {
+        shards(directory).unwrap().iter().map(|path| fs::read(path).unwrap()).collect()
+    };
+    assert_eq!(bytes(parts.path()), bytes(whole.path()));
 }

@@ -6,7 +6,7 @@ use afterstate_lab::{
     model::Model,
     review::{Accuracy, Reference, judge},
 };
-use afterstate_search::Player;
+use afterstate_search::{Limit, Player};
 use rand_core::Rng;
 
 /// Positions that are judged, at most: long games are looked at in places.
@@ -40,7 +40,7 @@ fn accuracy(
 fn accuracy_grows_with_strength() {
     let model = Model::open(None).expect("the built-in model");
     let player = |plies| {
-        let search = model.search(None, plies).expect("a search");
+        let search = model.search(None, Limit::Plies(plies)).expect("a search");
         model.player::<4>(search, 1).expect("a player")
     };
     let reference = model.reference().expect("a network on 4×4");

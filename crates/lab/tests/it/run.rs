@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use afterstate_lab::{
+    deal::Deck,
     evaluate::{Games, evaluate},
     log::{EvalLine, Log, LogLine},
     recipe::Recipe,
@@ -152,11 +153,11 @@ fn one_process_at_a_time_and_the_stop_sign() {
 fn evaluation_stops_when_told_and_numbers_its_games() {
     let spec = recipe("network.tuples = '2x4'\nbudget.actions = 1").network.spec(4).expect("a network");
     let network = Network::new(spec).expect("a network");
-    let games = Games { rules: Default::default(), seed: 1, count: 50 };
+    let games = Games { rules: Default::default(), seed: 1, dealer: &Deck::new(50) };
     let results = evaluate(&network, games, 2, |_| true).expect("results");
     assert!(results.iter().map(|result| result.game).eq(0..50));
     assert!(results.iter().all(|result| result.moves > 0 && result.score > 0));
-    let many = Games { count: 100_000_000, ..games };
+    let many = Games { dealer: &Deck::new(100_000_000), ..games };
     assert_eq!(evaluate(&network, many, 2, |_| false), None);
 }
 

@@ -6,6 +6,8 @@ mod common;
 mod identities;
 mod oracle;
 mod q_learning;
+mod replicas;
 mod restore;
 mod starts;
+mod teacher;
 mod updater;

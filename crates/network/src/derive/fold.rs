@@ -85,6 +85,14 @@ impl Network {
     }
 }
 
+impl NetworkSpec {
+    /// What the network is once it is folded; `None` where [`Network::folded`] gives none.
+    pub(crate) fn folded(&self) -> Option<NetworkSpec> {
+        let holders = holders(self).filter(|_| !self.promotion)?;
+        folded_spec(self, &holders).ok()
+    }
+}
+
 /// Fills a table of a folded network, in the order of its memory.
 fn fold_table(network: &Network, folded: &Network, table: usize, holders: &[Holder]) {
     let (spec, id) = (network.spec(), folded.spec().table_id(table));

@@ -230,23 +230,32 @@ impl Network {
     }
 
     /// Takes the weights of the first stages from an open file that holds a network of the same tuples with no
-    /// more stages.
+    /// more stages; or of those tuples and redundant ones inside them, which are folded.
     ///
     /// # Errors
     /// When the file is damaged or holds another network.
     pub fn fill_first_stages(&self, file: &TensorFile) -> Result<(), FileError> {
-        let all = self.spec();
-        self.fill_if(file, "the first stages of ", |found| {
-            let count = found.stages.count();
-            let first = NetworkSpec {
-                stages: all.stages.clone(),
-                promotion: if count == 1 { all.promotion } else { found.promotion },
-                initial: all.initial.clone(),
-                ..found.clone()
-            };
-            let initial = (0..count.min(all.stages.count())).all(|i| found.initial(i) == all.initial(i));
-            first == *all && found.stages.are_first_of(&all.stages) && initial
-        })
+        let spec = ModelInfo::of(file)?.spec;
+        if spec.folded().is_some_and(|folded| self.begins_with(&folded)) {
+            let at = |error| Problem::from(error).at(file.path());
+            let Some(folded) = Network::from_file(file)?.folded().map_err(at)? else { return Ok(()) };
+            (0..folded.spec().tables()).for_each(|table| self.set_table(table, folded.table(table)));
+            return Ok(());
+        }
+        self.fill_if(file, "the first stages of ", |found| self.begins_with(found))
+    }
+
+    /// Whether a network has the same tuples as this one and its first stages.
+    fn begins_with(&self, found: &NetworkSpec) -> bool {
+        let (all, count) = (self.spec(), found.stages.count());
+        let first = NetworkSpec {
+            stages: all.stages.clone(),
+            promotion: if count == 1 { all.promotion } else { found.promotion },
+            initial: all.initial.clone(),
+            ..found.clone()
+        };
+        let initial = (0..count.min(all.stages.count())).all(|i| found.initial(i) == all.initial(i));
+        first == *all && found.stages.are_first_of(&all.stages) && initial
     }
 
     /// Takes the weights from an open file, if it holds the right network.

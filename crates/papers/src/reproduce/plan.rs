@@ -454,7 +454,7 @@ fn most_games(limit: Option<Limit>) -> u64 {
     match limit {
         Some(Limit::Plies(1)) | None => 1000,
         Some(Limit::Plies(2 | 3)) => 100,
-        Some(Limit::Plies(_) | Limit::Time(_)) => 10,
+        Some(_) => 10,
     }
 }
 

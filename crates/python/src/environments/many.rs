@@ -97,7 +97,7 @@ impl<const N: usize> Piece<'_, N> {
 
 #[inline(always)]
 fn write_mask<const N: usize>(one: &One<N>, to: &mut [i8]) {
-    let legal = one.legal.mask();
+    let legal = one.legal().mask();
     to.iter_mut().enumerate().for_each(|(a, to)| *to = (legal >> a & 1) as i8);
 }
 
@@ -119,7 +119,7 @@ impl<const N: usize> Many<N> {
         {
             return Err(value_error(format!("the episode of environment {index} is over: reset it first")));
         }
-        let is_illegal = |(one, &a): (&One<N>, &i64)| !one.over && one.legal.mask() >> a & 1 == 0;
+        let is_illegal = |(one, &a): (&One<N>, &i64)| !one.over && one.legal().mask() >> a & 1 == 0;
         if illegal == Illegal::Error
             && let Some(index) = self.ones.iter().zip(actions).position(is_illegal)
         {

@@ -1,6 +1,6 @@
 //! One environment: a game after another, and what a step makes of it.
 
-use afterstate_game::{GameRng, Moves, Rules, State, game_rng};
+use afterstate_game::{GameRng, Moves, Rules, Slides, State, game_rng};
 use serde::{Deserialize, Serialize};
 
 /// What happens when an action would move nothing.
@@ -26,7 +26,8 @@ pub(super) enum Autoreset {
 #[derive(Clone)]
 pub(super) struct One<const N: usize> {
     pub(super) state: State<N>,
-    pub(super) legal: Moves,
+    /// The slides of the state: they say what is legal now, and where the next step leads.
+    slides: Slides<N>,
     /// Whether the episode has ended.
     pub(super) over: bool,
     pub(super) score: u64,
@@ -60,7 +61,7 @@ impl<const N: usize> One<N> {
     pub(super) fn new(seed: u64, rules: &Rules) -> Self {
         let mut rng = game_rng(seed, 0);
         let state: State<N> = rules.initial_state(&mut rng);
-        One { state, legal: state.legal_moves(), over: false, score: 0, rng, seed, next: 1 }
+        One { state, slides: state.slides(), over: false, score: 0, rng, seed, next: 1 }
     }
 
     /// Begins the next episode: of another seed and with another number where they are given, from a board if there is one.
@@ -78,22 +79,27 @@ impl<const N: usize> One<N> {
         self.rng = game_rng(self.seed, number);
         self.next = number.wrapping_add(1);
         self.state = start.unwrap_or_else(|| rules.initial_state(&mut self.rng));
-        (self.legal, self.score, self.over) = (self.state.legal_moves(), 0, false);
+        (self.slides, self.score, self.over) = (self.state.slides(), 0, false);
+    }
+
+    /// The legal moves.
+    #[inline(always)]
+    pub(super) fn legal(&self) -> Moves {
+        self.slides.legal
     }
 
     /// Makes a move, given by its number.
     #[inline(always)]
     pub(super) fn step(&mut self, rules: &Rules, illegal: Illegal, action: usize) -> Stepped {
-        if self.legal.mask() >> action & 1 == 0 {
+        if self.legal().mask() >> action & 1 == 0 {
             self.over = illegal == Illegal::End;
             return Stepped { points: 0, terminated: self.over };
         }
-        let slides = self.state.slides();
-        let points = slides.rewards[action];
-        self.state = slides.afterstates[action].spawn(rules, &mut self.rng);
-        self.legal = self.state.legal_moves();
+        let points = self.slides.rewards[action];
+        self.state = self.slides.afterstates[action].spawn(rules, &mut self.rng);
+        self.slides = self.state.slides();
         self.score += u64::from(points);
-        self.over = self.legal.is_empty();
+        self.over = self.legal().is_empty();
         Stepped { points, terminated: self.over }
     }
 
@@ -106,6 +112,6 @@ impl<const N: usize> One<N> {
     pub(super) fn restore(saved: Saved) -> Option<Self> {
         let Saved { board, over, score, rng, seed, next } = saved;
         let state: State<N> = board.parse().ok()?;
-        Some(One { state, legal: state.legal_moves(), over, score, rng, seed, next })
+        Some(One { state, slides: state.slides(), over, score, rng, seed, next })
     }
 }

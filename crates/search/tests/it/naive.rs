@@ -5,25 +5,44 @@ use afterstate_game::{Afterstate, Move, Rules, State};
 use afterstate_network::{Level, Network};
 use afterstate_search::{Expectimax, Limit, Player, Settings, TableSize};
 
-/// The values of the four moves at a depth: no table, nothing shared, nothing skipped.
-fn naive<const N: usize>(network: &Network, rules: &Rules, state: State<N>, plies: u32) -> [Option<f32>; 4] {
+/// The values of the four moves at a depth: no table, nothing shared, nothing skipped but what is behind more than so many
+/// 4-tiles.
+fn naive<const N: usize>(
+    network: &Network,
+    rules: &Rules,
+    state: State<N>,
+    plies: u32,
+    fours: i32,
+) -> [Option<f32>; 4] {
     Move::ALL.map(|a| {
         let slide = state.slide(a)?;
-        Some(slide.reward as f32 + naive_afterstate(network, rules, slide.afterstate, plies - 1))
+        Some(slide.reward as f32 + naive_afterstate(network, rules, slide.afterstate, plies - 1, fours))
     })
 }
 
-fn naive_afterstate<const N: usize>(network: &Network, rules: &Rules, s: Afterstate<N>, layers: u32) -> f32 {
-    if layers == 0 {
+fn naive_afterstate<const N: usize>(
+    network: &Network,
+    rules: &Rules,
+    s: Afterstate<N>,
+    layers: u32,
+    fours: i32,
+) -> f32 {
+    if layers == 0 || fours < 0 {
         return network.value(s);
     }
-    let (mut twos, mut fours) = (0.0, 0.0);
+    let (mut sum_of_twos, mut sum_of_fours) = (0.0, 0.0);
     for (i, (state, _)) in s.spawns(rules).enumerate() {
-        let best = naive(network, rules, state, layers).into_iter().flatten().reduce(f32::max);
-        *if i % 2 == 0 { &mut twos } else { &mut fours } += f64::from(best.unwrap_or(0.0));
+        let is_four = i % 2 == 1;
+        let values = naive(network, rules, state, layers, fours - i32::from(is_four));
+        let best = values.into_iter().flatten().reduce(f32::max);
+        *if is_four { &mut sum_of_fours } else { &mut sum_of_twos } += f64::from(best.unwrap_or(0.0));
     }
-    ((twos * (1.0 - rules.four) + fours * rules.four) / f64::from(s.board().empty_count())) as f32
+    ((sum_of_twos * (1.0 - rules.four) + sum_of_fours * rules.four) / f64::from(s.board().empty_count()))
+        as f32
 }
+
+/// More 4-tiles than there are.
+const ANY: i32 = 100;
 
 fn settings(plies: u32, table: TableSize) -> Settings {
     Settings { table, ..Settings::new(Limit::Plies(plies)) }
@@ -44,7 +63,7 @@ fn compare<const N: usize>(network: &Network, rules: Rules, states: &[State<N>],
         players.push(("instruction set", player(TableSize::Auto, 1).with_level(level)));
     }
     for &state in states {
-        let expected = naive(network, &rules, state, plies);
+        let expected = naive(network, &rules, state, plies, ANY);
         for (name, player) in &mut players {
             let advice = player.advise(state);
             let bits = |values: [Option<f32>; 4]| values.map(|value| value.map(f32::to_bits));
@@ -80,4 +99,33 @@ fn small_boards_and_other_odds() {
         compare(&network(3), rules, &states::<3>(300), 3);
         compare(&network(2), rules, &states::<2>(100), 5);
     }
+}
+
+#[test]
+fn branches_behind_many_fours_are_left_out() {
+    let (network, rules) = (network(4), Rules::default());
+    let full: Vec<_> = states::<4>(400).into_iter().filter(|state| state.board().empty_count() < 4).collect();
+    let mut differ = 0;
+    for (plies, fours, states) in [
+        (2, 0, &full[..]),
+        (3, 0, &full[..60]),
+        (3, 1, &full[..60]),
+        (4, 1, &full[..12]),
+        (4, 0, &full[..12]),
+    ] {
+        let settings = Settings { fours: Some(fours), ..Settings::new(Limit::Plies(plies)) };
+        let mut players: Vec<_> = [(TableSize::Auto, 1), (TableSize::Off, 1), (TableSize::Bits(4), 2)]
+            .map(|(table, threads)| {
+                Expectimax::<4>::new(network.view(), rules, Settings { table, ..settings }, threads)
+            })
+            .into();
+        for &state in states {
+            let expected = naive(&network, &rules, state, plies, fours as i32);
+            differ += u32::from(expected != naive(&network, &rules, state, plies, ANY));
+            for player in &mut players {
+                assert_eq!(player.advise(state).values, expected, "{plies}-ply, {fours} fours, {state}");
+            }
+        }
+    }
+    assert!(differ > 50, "the bound leaves something out on {differ} boards");
 }

@@ -24,7 +24,8 @@ fn the_clock_is_kept_and_the_last_finished_depth_counts() {
     for threads in [1, 2] {
         let spec: PlayerSpec = "5ms".parse().expect("a player");
         let mut timed = spec.player::<4>(network.view(), Rules::default(), threads);
-        let mut fixed: Vec<_> = (1..=6).map(|plies| player(&network, &format!("{plies}ply"))).collect();
+        let fixed = ["1ply", "2ply", "3ply", "4ply+fours=1", "5ply+fours=2", "6ply+fours=2"];
+        let mut fixed: Vec<_> = fixed.map(|text| player(&network, text)).into();
         let mut times = Vec::new();
         for state in states::<4>(60) {
             let start = Instant::now();
@@ -235,6 +236,10 @@ fn texts_go_there_and_back() {
         "24ply",
         "10ms",
         "0.5ms",
+        "20000nodes",
+        "adaptive",
+        "adaptive=500+downgrade=off",
+        "4ply+fours=1",
         "random",
         "3ply+shallow=5+prune=0.001+deeper+table=off",
         "3ply+table=20+downgrade=32768",
@@ -249,7 +254,23 @@ fn texts_go_there_and_back() {
         (spec.downgrade, spec.to_string()),
         (Some(Downgrade::PAPER), "2000ms+downgrade=32768".to_string())
     );
-    for text in ["", "0ply", "25ply", "3", "ply", "-1ms", "NaNms", "infs", "3 ply", "deep"] {
+    for text in [
+        "",
+        "0ply",
+        "25ply",
+        "3",
+        "ply",
+        "-1ms",
+        "NaNms",
+        "infs",
+        "3 ply",
+        "deep",
+        "0nodes",
+        "-1nodes",
+        "nodes",
+        "adaptive=",
+        "adaptive=x",
+    ] {
         assert_eq!(text.parse::<PlayerSpec>(), Err(SpecError::Limit(text.into())));
     }
     for text in ["3ply+", "3ply+x", "3ply+deeper=1", "random+prune=0.1"] {
@@ -262,6 +283,7 @@ fn texts_go_there_and_back() {
         "3ply+downgrade=3",
         "3ply+downgrade=of",
         "3ply+prune=x",
+        "3ply+fours=7",
     ] {
         assert!(matches!(text.parse::<PlayerSpec>(), Err(SpecError::Value { .. })), "{text}");
     }
@@ -270,7 +292,9 @@ fn texts_go_there_and_back() {
 #[test]
 fn values_do_not_depend_on_the_number_of_threads() {
     let network = network(4);
-    for text in ["5ply+deeper+prune=0.01", "4ply+prune=0.003", "4ply+deeper", "4ply"] {
+    for text in
+        ["5ply+deeper+prune=0.01", "4ply+prune=0.003", "4ply+deeper", "4ply", "4ply+fours=1", "5000nodes"]
+    {
         let spec: PlayerSpec = text.parse().expect("a player");
         let advice =
             |threads, state| spec.player::<4>(network.view(), Rules::default(), threads).advise(state);
@@ -291,4 +315,34 @@ fn forgetting_a_large_table_is_not_on_the_clock() {
     player.advise(state);
     let deepest = (0..20).map(|_| player.advise(state).plies).max();
     assert!(deepest >= Some(2), "in 10 ms there is time for a second ply: {deepest:?}");
+}
+
+#[test]
+fn a_search_by_nodes_depends_on_the_state_alone() {
+    let (network, states) = (network(4), states::<4>(40));
+    for text in ["3000nodes", "adaptive=3000"] {
+        let advise = |order: &mut dyn Iterator<Item = usize>| {
+            let mut player = player(&network, text);
+            let mut advice: Vec<_> = order.map(|i| (i, player.advise(states[i]))).collect();
+            advice.sort_by_key(|(i, _)| *i);
+            advice
+                .into_iter()
+                .map(|(_, advice)| (advice.values, advice.plies, advice.evaluated))
+                .collect::<Vec<_>>()
+        };
+        let forward = advise(&mut (0..states.len()));
+        assert_eq!(forward, advise(&mut (0..states.len()).rev()), "{text}");
+        let fixed = ["1ply", "2ply", "3ply", "4ply+fours=1", "5ply+fours=2", "6ply+fours=2"];
+        for ((values, plies, evaluated), state) in forward.iter().zip(&states) {
+            // A node is given all its leaves.
+            assert!(*evaluated <= 4 + 2 * 3000 + 64, "{evaluated} nodes on {state}");
+            if let Some(fixed) = fixed.get(*plies as usize - 1) {
+                assert_eq!(*values, player(&network, fixed).advise(*state).values, "{text} on {state}");
+            }
+        }
+        assert!(forward.iter().any(|(_, plies, _)| *plies >= 3), "{text}");
+    }
+    let plies =
+        |text: &str| states.iter().map(|&state| player(&network, text).advise(state).plies).sum::<u32>();
+    assert!(plies("100nodes") < plies("3000nodes") && plies("3000nodes") < plies("50000nodes"));
 }

@@ -3,7 +3,7 @@
 use afterstate_game::{AnyBoard, Board, Move, State as GameState};
 use afterstate_lab::{
     model::Search,
-    review::{self, Chance},
+    review::{self, Chance, Regret},
 };
 use afterstate_search::{Advice, ByMove};
 use axum::{Json, extract::State, http::HeaderMap};
@@ -162,8 +162,7 @@ fn advise_on<const N: usize>(
 
 /// The exact chances of the endgame that the board is in, if a table knows it.
 fn endgame<const N: usize>(brain: &Brain, state: GameState<N>, advice: &Advice) -> Option<Value> {
-    // A table that has been damaged since it was opened is one less.
-    let known = brain.model.endgames(state).ok()?.into_iter().next()?;
+    let known = brain.endgames(state).into_iter().next()?;
     let chances = ByMove(known.chances);
     let chosen = advice.best().and_then(|a| known.chances[a as usize]);
     Some(
@@ -203,6 +202,7 @@ fn judged<const N: usize>(brain: &Brain, state: GameState<N>, a: Move, advice: &
         return Ok(Value::Null);
     }
     let judged = review::judge(state, a, advice, brain.model.reference());
+    let judged = judged.with_regret(Regret::of(&brain.endgames(state), a));
     let kept = judged.kept.filter(|_| judged.is_choice);
     Ok(json!({ "loss": judged.loss, "kept": kept, "lost": judged.lost, "grade": judged.grade }))
 }

@@ -1,13 +1,13 @@
 //! `/api/v1/evaluations` and `/api/v1/evaluate`: how well models play, alone or against each other.
 
 use std::{
-    collections::HashSet,
     fs,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
 use afterstate_lab::{
+    deal::Deck,
     evaluate::{Games, Kept, KeptHeader, Outcome, SEED},
     review::LARGEST_NUMBER,
     stats::{GameResult, Paired},
@@ -206,7 +206,7 @@ impl Playing {
             Evaluation::new(model, &search, self.seed, results, start.elapsed().as_secs_f64())
         };
         let outcome = self.outcome(brain, |finished| {
-            ended.extend_from_slice(finished);
+            ended.extend_from_slice(&finished.results);
             if told.elapsed() >= PROGRESS {
                 told = Instant::now();
                 let report = describe(&ended).map(|report| {
@@ -222,11 +222,11 @@ impl Playing {
         Some((describe(&outcome.results)?, outcome.results))
     }
 
-    fn outcome(&self, brain: &Brain, watch: impl FnMut(&[GameResult]) -> bool) -> Option<Outcome> {
+    fn outcome(&self, brain: &Brain, watch: impl FnMut(&Outcome) -> bool) -> Option<Outcome> {
         // A core is left for those who wait for an answer.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let (threads, played) = ((cores - 1).max(1), &HashSet::new());
-        let games = Games { rules: brain.model.rules, seed: self.seed, count: self.games };
-        brain.model.play(brain.search, games, played, threads, None, watch).ok()?
+        let (threads, deck) = ((cores - 1).max(1), Deck::new(self.games));
+        let games = Games { rules: brain.model.rules, seed: self.seed, dealer: &deck };
+        brain.model.play(brain.search, games, threads, None, watch).ok()?
     }
 }

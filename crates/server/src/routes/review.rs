@@ -6,7 +6,7 @@ use std::{
 };
 
 use afterstate_game::{Game, Move, Rules};
-use afterstate_lab::review::{self, AnyGame, Format, Grade, Played, Summary, TextError};
+use afterstate_lab::review::{self, AnyGame, Format, Grade, Played, Regret, Summary, TextError};
 use afterstate_search::Limit;
 use axum::{
     Json,
@@ -133,6 +133,7 @@ impl Judge<'_> {
             brain.check(shared, *state, &advice)?;
             let Some(slide) = state.slide(*a) else { continue };
             let judged = review::judge(*state, *a, &advice, reference);
+            let judged = judged.with_regret(Regret::of(&brain.endgames(*state), *a));
             summary.add(&judged);
             score += u64::from(slide.reward);
             let after = next.map_or(slide.afterstate.board(), |next| next.board());
@@ -145,6 +146,9 @@ impl Judge<'_> {
             entry["kept"] = json!(judged.kept);
             entry["lost"] = json!(judged.lost);
             entry["chance"] = json!(judged.chance);
+            if let Some(regret) = &judged.regret {
+                entry["endgame"] = json!(regret);
+            }
             entry["spawn"] = json!(next.map(|next| game::spawn(slide.afterstate.board(), next.board())));
             moves.push(entry);
         }
@@ -163,6 +167,8 @@ impl Judge<'_> {
             "accuracy": summary.accuracy.percent(),
             "grades": grades,
             "worst": summary.worst(WORST),
+            "exact_moves": summary.exact_moves,
+            "regret": summary.regret,
             "score": score,
             "tile": largest,
         }))

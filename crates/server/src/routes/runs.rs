@@ -8,8 +8,9 @@ use std::{
 };
 
 use afterstate_lab::{
-    recipe::{Recipe, Start, shipped},
-    run::Plan,
+    chain::{Chain, Place, Standing, Step, Work},
+    recipe::{Recipe, shipped},
+    run::{Directory, Plan},
 };
 use axum::{
     Json,
@@ -46,13 +47,15 @@ pub(crate) async fn recipes(State(app): State<App>) -> Answer<Json<Value>> {
         let recipes = shipped().filter_map(|shipped| {
             let recipe = shipped.recipe(&[]).ok()?;
             let (name, table) = (shipped.name, shipped.table);
-            let plan = Plan::of(&recipe).ok()?;
+            let (steps, needs) = steps(&app, &name, &recipe);
+            let chain = Chain { steps };
+            let (plan, costs) = (Plan::of(&recipe).ok()?, chain.costs(false).ok()?);
             Some(json!({
-                "memory": plan.bytes,
-                "fits": plan.fits(),
-                // The model, and a checkpoint beside it while the next one is written.
-                "disk": plan.model_bytes * 2 + plan.bytes * 2,
-                "needs": needs(&app, &recipe),
+                "memory": costs.memory(),
+                "fits": plan.available.is_none_or(|available| costs.memory() <= available),
+                "disk": costs.disk(),
+                "steps": chain.needs().iter().filter(|step| !step.is_done).map(Step::name).collect::<Vec<_>>(),
+                "needs": needs,
                 "name": name,
                 "description": recipe.description,
                 "table": table,
@@ -66,18 +69,19 @@ pub(crate) async fn recipes(State(app): State<App>) -> Answer<Json<Value>> {
     Ok(Json(json!({ "recipes": recipes })))
 }
 
-/// The runs and files that a recipe begins with and that are not there yet.
-fn needs(app: &App, recipe: &Recipe) -> Vec<String> {
-    let positions = match &recipe.start {
-        Start::Carousel { positions, .. } => positions.as_str(),
-        _ => "",
-    };
-    let place = |text: &str| match text.strip_prefix("runs/") {
-        Some(name) => app.runs.join(name),
-        None => text.into(),
-    };
-    let wanted = [recipe.network.from.as_str(), positions].into_iter().filter(|text| !text.is_empty());
-    wanted.filter(|text| !place(text).exists()).map(str::to_owned).collect()
+/// The steps of a recipe, and what it needs that is not there and that nobody can make.
+fn steps(app: &App, name: &str, recipe: &Recipe) -> (Vec<Step>, Option<String>) {
+    let place = Place { runs: app.runs.clone(), recipes: None, overrides: Vec::new() };
+    let recipe = place.settle(recipe.clone());
+    let directory = Directory::new(app.runs.join(name));
+    match Chain::of(&recipe, &directory, &place) {
+        Ok(chain) => (chain.steps, None),
+        Err(error) => {
+            let step =
+                Step { target: directory.path().into(), work: Work::Train(recipe.into()), is_done: false };
+            (vec![step], Some(error.to_string()))
+        }
+    }
 }
 
 /// The runs in the directory of runs.
@@ -110,6 +114,7 @@ pub(crate) async fn run(State(app): State<App>, Name(name): Name) -> Answer<Json
             "state": run.state(),
             "saving": run.saving(),
             "bytes": runs::size(run.directory.path()),
+            "chain": Standing::read(&run.directory),
             "ours": app.trainings.current().as_ref() == Some(&run.name),
         })))
     };
@@ -137,7 +142,7 @@ struct Live {
     evaluations: Tail,
     /// The lines that the client has already.
     known: (u64, u64),
-    state: Option<(RunState, Option<u64>)>,
+    state: Option<(RunState, Option<u64>, Option<Standing>)>,
 }
 
 /// What a run writes, as it writes it.
@@ -187,9 +192,10 @@ impl Live {
                 news.push(event("evaluation", &line).id(format!("{log}-{number}")));
             }
         }
-        let state = (self.run.state(), self.run.saving());
-        if self.state.replace(state) != Some(state) {
-            news.push(event("state", &json!({ "state": state.0, "saving": state.1 })));
+        let state = (self.run.state(), self.run.saving(), Standing::read(&self.run.directory));
+        if self.state.as_ref() != Some(&state) {
+            news.push(event("state", &json!({ "state": state.0, "saving": state.1, "chain": state.2 })));
+            self.state = Some(state);
         }
         news
     }

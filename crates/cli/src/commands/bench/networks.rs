@@ -1,7 +1,6 @@
 //! The speed of networks: how fast they learn and play.
 
 use std::{
-    collections::HashSet,
     num::NonZero,
     sync::atomic::Ordering::Relaxed,
     thread,
@@ -10,6 +9,7 @@ use std::{
 
 use afterstate_game::Rules;
 use afterstate_lab::{
+    deal::Deck,
     evaluate::{Contest, Games, SEED},
     model::{BUILT_IN, Model},
 };
@@ -110,15 +110,14 @@ fn training_rate(
 
 /// Moves per second of greedy play.
 fn greedy_rate(network: &Network, downgrade: Option<Downgrade>, threads: usize) -> f64 {
-    let games = Games { rules: Rules::default(), seed: SEED, count: u64::MAX };
+    let games = Games { rules: Rules::default(), seed: SEED, dealer: &Deck::new(u64::MAX) };
     let player = PlayerSpec { downgrade, ..PlayerSpec::new(Limit::Plies(1)) };
-    let contest =
-        Contest { network, player, endgames: None, games, played: &HashSet::new(), threads, collect: None };
+    let contest = Contest { network, player, endgames: None, games, threads, collect: None };
     let start = Instant::now();
     let mut moves = 0;
     // Stopped by the clock, so there is no result of all games.
     let _ = contest.play(|finished| {
-        moves += finished.iter().map(|game| game.moves).sum::<u64>();
+        moves += finished.results.iter().map(|game| game.moves).sum::<u64>();
         start.elapsed() < Duration::from_secs_f64(MEASURED)
     });
     moves as f64 / start.elapsed().as_secs_f64()
@@ -151,6 +150,7 @@ fn trainer(
         step_size,
         start: StartSpec::Fresh,
         positions: vec![],
+        teacher: None,
         schedule: vec![],
         threads,
         parallel,

@@ -5,7 +5,10 @@
 //! (see `CONTRIBUTING.md`).
 
 use afterstate_game::{Game, Rules, State, perft};
-use afterstate_lab::evaluate::{Games, SEED, evaluate};
+use afterstate_lab::{
+    deal::Deck,
+    evaluate::{Games, SEED, evaluate},
+};
 use afterstate_learning::{
     Budget, EpsilonGreedy, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer,
     target::{DelayedTdLambda, TdLambda},
@@ -50,6 +53,7 @@ fn training(hash: &mut Hash, target: TargetSpec, step_size: StepSizeSpec) -> Res
         step_size,
         start: StartSpec::Fresh,
         positions: vec![],
+        teacher: None,
         schedule: vec![(0.5, 0.5)],
         threads: 1,
         parallel: Parallel::LockFree,
@@ -59,7 +63,7 @@ fn training(hash: &mut Hash, target: TargetSpec, step_size: StepSizeSpec) -> Res
     for tuple in 0..network.spec().tuples.as_slice().len() {
         network.table(tuple).for_each(|weight| hash.mix(weight.to_bits().into()));
     }
-    let results = evaluate(&network, Games { rules, seed: SEED, count: 20 }, 1, |_| true);
+    let results = evaluate(&network, Games { rules, seed: SEED, dealer: &Deck::new(20) }, 1, |_| true);
     results.into_iter().flatten().for_each(|game| hash.mix(game.score));
     Ok(())
 }

@@ -38,7 +38,8 @@ fn write_json(table: &Table, out: &mut dyn Write) -> Result<(), Failure> {
     let shapes: Vec<_> = table.endgame().shapes().iter().map(ToString::to_string).collect();
     let object = json!({
         "file": table.path(), "target": table.endgame().target_tile(), "walls": shapes, "precision": table.precision(),
-        "goal": table.goal(), "positions": table.positions(), "bytes": table.bytes(), "histogram": histogram,
+        "place": table.endgame().place().map(|place| place.to_string()), "goal": table.goal(),
+        "tiles": table.tiles().map(tiles_of), "positions": table.positions(), "bytes": table.bytes(), "histogram": histogram,
         "layers": table.layers(),
     });
     Ok(writeln!(out, "{object}")?)
@@ -59,7 +60,17 @@ fn write_text(table: &Table, out: &mut dyn Write) -> Result<(), Failure> {
         sums[1]
     )?;
     writeln!(out, "{}, {share:.2} bytes a position, chances as {}", bytes(size), table.precision())?;
-    writeln!(out, "a reached target counts {}", table.goal())?;
+    match table.endgame().place() {
+        None => writeln!(out, "a made target counts {}", table.goal())?,
+        Some(place) => writeln!(out, "a target in {place} counts {}", table.goal())?,
+    }
+    if let Some(tiles) = table.tiles() {
+        writeln!(
+            out,
+            "beside {}",
+            tiles_of(tiles).iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+        )?;
+    }
     let histogram = table.histogram().map_err(work::table_failure)?;
     for (i, &count) in histogram.iter().enumerate() {
         let name = match i {
@@ -70,6 +81,11 @@ fn write_text(table: &Table, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "{name:>7} {:>7}", percent(count as f64 / positions.max(1) as f64))?;
     }
     Ok(())
+}
+
+/// The tiles of some walls, the largest one first.
+fn tiles_of(walls: u32) -> Vec<u32> {
+    (0..32).rev().map(|exponent| 1 << exponent).filter(|tile| walls & tile != 0).collect()
 }
 
 /// The shapes side by side, eight in a line.

@@ -5,6 +5,7 @@ mod info;
 mod probe;
 mod solve;
 mod verify;
+mod weigh;
 mod work;
 
 use std::io::Write;
@@ -31,6 +32,7 @@ enum Action {
     Info(info::Info),
     Probe(probe::Probe),
     Verify(verify::Verify),
+    Weigh(weigh::Weigh),
 }
 
 impl Endgame {
@@ -41,6 +43,7 @@ impl Endgame {
             Action::Info(command) => command.run(out),
             Action::Probe(command) => command.run(out),
             Action::Verify(command) => command.run(out),
+            Action::Weigh(command) => command.run(out),
         }
     }
 }

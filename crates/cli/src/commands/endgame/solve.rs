@@ -2,7 +2,7 @@
 
 use std::{io::Write, path::PathBuf};
 
-use afterstate_endgame::{Endgame, Position, Precision, Solver};
+use afterstate_endgame::{Endgame, Position, Precision, Solver, Walls};
 use clap::Args;
 use serde_json::json;
 
@@ -29,6 +29,10 @@ pub(super) struct Solve {
     /// The tile to be made
     #[arg(long, value_name = "TILE")]
     target: u32,
+    /// The cells in which the target has to stand, with the walls as in the first shape, marked F; until then it is carried as a tile.
+    /// Without it, the goal is reached when the target is made
+    #[arg(long, value_name = "CELLS")]
+    place: Option<Walls>,
     /// An afterstate whose chance is wanted, with walls as F and tiles as exponents; may be given often
     #[arg(long, value_name = "BOARD")]
     from: Vec<Position>,
@@ -49,8 +53,13 @@ pub(super) struct Solve {
 impl Solve {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let hint = "`afterstate endgame solve --help` has examples";
-        let endgame =
-            Endgame::parse(&self.walls, self.target).map_err(|error| Failure::input(error, hint))?;
+        let placed = |endgame: Endgame| match self.place {
+            None => Ok(endgame),
+            Some(place) => endgame.with_place(place),
+        };
+        let endgame = Endgame::parse(&self.walls, self.target)
+            .and_then(placed)
+            .map_err(|error| Failure::input(error, hint))?;
         let solver =
             Solver::new(&endgame).and_then(|solver| solver.from(&self.from)).map_err(work::failure)?;
         let output = self.output.as_deref().map(|path| (path, self.precision));

@@ -32,7 +32,7 @@ pub(super) fn solve(
     let start = Instant::now();
     let solved = match output {
         None => solver.solve(&mut watch),
-        Some((path, precision)) => solver.solve_to(path, precision, "1", &mut watch),
+        Some((path, precision)) => solver.solve_to(path, precision, &mut watch),
     };
     bar.finish_and_clear();
     solved.map(|solved| Solved { time: start.elapsed(), ..solved }).map_err(failure)

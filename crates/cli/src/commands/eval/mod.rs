@@ -1,41 +1,49 @@
 //! `afterstate eval`.
 
 mod compare;
+mod merge;
 mod survive;
 mod table;
 
 use std::{
-    collections::HashSet,
     io::{IsTerminal, Write, stderr},
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
     time::Instant,
 };
 
+use afterstate_cluster::{World, world};
 use afterstate_dcnn::Device;
 use afterstate_lab::{
-    evaluate::{self, Games, KeptGames, KeptHeader, Outcome, Position, Steps},
+    deal::{Dealer, Deck, Part},
+    evaluate::{self, Games, KeptGames, KeptHeader, Outcome, Share, Steps},
     log::LogError,
     model::{Kind, Model, Search},
     stats::{EvalReport, GameResult, Summary, Tally},
 };
 use afterstate_network::file::atomic::Target;
-use afterstate_search::PlayerSpec;
+use afterstate_search::{Limit, PlayerSpec, Probing};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{dcnn::no_device, endgame::open_tables, model::failure as file_failure, thread_count};
-use crate::{error::Failure, format::thousands};
+use crate::{cluster::deal, error::Failure, format::thousands};
 
 /// Measure how well a network plays
 ///
 /// The network plays numbered games. The result depends on the model, the search, the seed and the number of games
 /// alone, not on the number of threads (searches by time apart). Behind ± is half the 95% confidence interval.
 ///
-/// A search is a number of moves to look ahead (1ply is greedy play), or a time for each move (10ms, 1s), or random.
+/// A search is a number of moves to look ahead (1ply is greedy play), a time for each move (10ms, 1s), a number of
+/// evaluated boards for each move (20000nodes; adaptive or adaptive=NODES spends more of them where less room is left), or
+/// random.
 /// Options follow with a +: downgrade (tile-downgrading from 32768 on), downgrade=TILE, downgrade=TILE..SUM (until the large
 /// tiles come to a sum) or downgrade=off (unless given, as the model asks for); shallow=CELLS (one ply less
-/// where so many cells are empty); prune=PROBABILITY (branches less probable are not searched); deeper (the table
-/// may answer with deeper searches); table=off or table=BITS.
+/// where so many cells are empty); prune=PROBABILITY (branches less probable are not searched); fours=NUMBER (branches behind
+/// more 4-tiles are not searched); deeper (the table may answer with deeper searches); table=off or table=BITS.
+///
+/// With --part K/N it plays one of N equal parts of the games and keeps it in the file of --out; --merge puts all parts
+/// together. See docs/cluster.md.
 ///
 /// A DCNN plays by the majority vote of the eight symmetric boards, by the sum of their probabilities, or plainly by the
 /// board as it is.
@@ -46,11 +54,13 @@ use crate::{error::Failure, format::thousands};
     afterstate eval --compare runs/a runs/b                                    the same games, paired\n  \
     afterstate eval --compare runs/a runs/a --search 1ply --search 2ply\n  \
     afterstate eval runs/a --collect positions.jsonl                           positions of the late game\n  \
-    afterstate eval runs/b --from 16384 --positions positions.jsonl            how many reach 32768")]
+    afterstate eval runs/b --from 16384 --positions positions.jsonl            how many reach 32768\n  \
+    afterstate eval runs/a --games 10000 --part 3/16 --out part-3.jsonl        a sixteenth of the games\n  \
+    afterstate eval --merge part-*.jsonl                                       all of them")]
 pub(crate) struct Eval {
     /// The model file, or the directory of a run; without it, the built-in model
     model: Option<PathBuf>,
-    /// How to look ahead: 1ply, 3ply, 10ms, random, with options; for a DCNN majority, plain or sum; for --compare it
+    /// How to look ahead: 1ply, 3ply, 10ms, 20000nodes, adaptive, random, with options; for a DCNN majority, plain or sum; for --compare it
     /// can be given twice [default: 1ply, and majority for a DCNN]
     #[arg(long)]
     search: Vec<String>,
@@ -69,12 +79,24 @@ pub(crate) struct Eval {
     /// Ask the endgame tables of this directory at the leaves of the search
     #[arg(long, value_name = "DIR")]
     endgame: Option<PathBuf>,
+    /// Ask them at the root of the search alone, for comparison
+    #[arg(long, requires = "endgame")]
+    endgame_root: bool,
     /// Where a DCNN plays: cpu, or gpu in a program built with GPUs
     #[arg(long, default_value_t)]
     device: Device,
     /// Keep the result of each game in this file, and go on with the games that it holds
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "from", "collect"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "from"])]
     out: Option<PathBuf>,
+    /// Play part K of N of the games
+    #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["compare", "from"])]
+    part: Option<Part>,
+    /// Put the files of all parts together, and print what one machine would have printed
+    #[arg(
+        long, num_args = 1.., value_name = "FILE",
+        conflicts_with_all = ["model", "search", "downgrade", "endgame", "out", "part", "compare", "from"]
+    )]
+    merge: Vec<PathBuf>,
     /// Let two models play the same games
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["model", "from", "collect"])]
     compare: Vec<PathBuf>,
@@ -100,6 +122,9 @@ pub(crate) struct Eval {
 
 impl Eval {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        if !self.merge.is_empty() {
+            return self.merge(out);
+        }
         if let [first, second] = &self.compare[..] {
             return self.compare([first, second], out);
         }
@@ -111,19 +136,51 @@ impl Eval {
         if let (Some(step), Some(positions)) = (self.from, &self.positions) {
             return self.survive(&model, search, steps, step, positions, out);
         }
+        self.check_part()?;
+        let collect = self.collect.as_ref().map(|_| steps);
+        self.check(&model, search, collect)?;
+        if let Some(world) = world().filter(|world| !world.is_first()) {
+            return self.play_for_first(world, &model, search, collect);
+        }
         let kept = self.out.as_deref().map(|path| self.kept(path, &model, search)).transpose()?;
         let target = self.collect.as_deref().map(Target::open).transpose().map_err(file_failure)?;
-        let (outcome, seconds) = self.play(&model, search, kept, target.as_ref().map(|_| steps))?;
+        let (outcome, seconds) = self.play(&model, search, kept, collect)?;
         if let Some(target) = target {
-            target.write(|file| write_positions(file, &outcome.positions)).map_err(file_failure)?;
+            target
+                .write(|file| evaluate::write_positions(file, outcome.positions.iter()))
+                .map_err(file_failure)?;
         }
-        let summary = Summary::of(model.side(), &outcome.results).ok_or_else(not_played)?;
-        let report = EvalReport::new(&model.name, &model.search_name(search), self.seed, &summary, seconds);
+        let played = (&*model.name, &*model.search_name(search), self.seed);
+        self.report(model.side(), played, &outcome, seconds, out)
+    }
+
+    /// Prints what came out.
+    fn report(
+        &self,
+        side: usize,
+        (model, search, seed): (&str, &str, u64),
+        outcome: &Outcome,
+        seconds: f64,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let summary = Summary::of(side, &outcome.results).ok_or_else(not_played)?;
+        let report = EvalReport::new(model, search, seed, &summary, seconds);
         let report = EvalReport { move_ms: outcome.times.summary(), ..report };
         if self.json {
             return write_json(&report, out);
         }
         table::write(&report, &summary, out)
+    }
+
+    /// Refuses parts without a game.
+    fn check_part(&self) -> Result<(), Failure> {
+        match self.part {
+            Some(part) if part.len(self.games) == 0 => Err(Failure::input(
+                format!("part {part} of {} games has none of them", self.games),
+                "divide them into at most as many parts as there are games",
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// A model and how it is to play.
@@ -145,9 +202,11 @@ impl Eval {
                 *text += "+downgrade";
             }
         }
-        let search = model.search(search.as_deref(), 1)?;
+        let search = model.search(search.as_deref(), Limit::Plies(1))?;
         let tables = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
-        Ok((model.on(self.device).map_err(no_device)?.with_endgames(tables), search))
+        let model = model.on(self.device).map_err(no_device)?.with_endgames(tables);
+        let probing = if self.endgame_root { Probing::Root } else { Probing::Leaves };
+        Ok((model.with_probing(probing), search))
     }
 
     /// The file that keeps the games.
@@ -157,6 +216,8 @@ impl Eval {
             checksum: model.checksum.clone(),
             search: model.search_name(search),
             seed: self.seed,
+            collect: self.collect.as_ref().map(|_| self.goal),
+            share: self.part.map(|part| Share { part, games: self.games, side: model.side() }),
         };
         let (kept, repaired) = KeptGames::open(path, &header).map_err(keep_failure)?;
         if let Some(repaired) = repaired {
@@ -174,8 +235,59 @@ impl Eval {
         collect: Option<Steps>,
     ) -> Result<(Outcome, f64), Failure> {
         let threads = thread_count(self.threads);
+        let before = kept.as_ref().map(|kept| kept.outcome(self.games)).unwrap_or_default();
+        let played = before.results.iter().map(|result| result.game).collect();
+        let part = self.part.unwrap_or(Part::WHOLE);
+        let deck = Deck::part(part, self.games, played);
+        let (rules, seed) = (model.rules, self.seed);
+        let seconds_before = kept.as_ref().map_or(0.0, KeptGames::seconds);
+        let (start, mut error) = (Instant::now(), None);
+        let seconds = || seconds_before + start.elapsed().as_secs_f64();
+        let mut progress = Progress::new(part.len(self.games), &before.results);
+        let watch = Mutex::new(|ended: &Outcome| {
+            progress.show(&ended.results);
+            if error.is_none() {
+                error = kept.as_mut().and_then(|kept| kept.add(ended, seconds()).err());
+            }
+            error.is_none()
+        });
+        let watch_one = |ended: &Outcome| (watch.lock().unwrap_or_else(PoisonError::into_inner))(ended);
+        let play = |dealer: &dyn Dealer| {
+            model.play(search, Games { rules, seed, dealer }, threads, collect, watch_one)
+        };
+        let outcome = match world() {
+            None => play(&deck),
+            Some(world) => {
+                let mut others = Outcome::default();
+                let hear = |ended: Outcome| {
+                    others.add(&ended);
+                    watch_one(&ended)
+                };
+                let own = deal(world, &deck, hear, play, |_, _| Ok(None));
+                own.map(|own| {
+                    own.map(|mut own: Outcome| {
+                        own.add(&others);
+                        own
+                    })
+                })
+            }
+        };
+        progress.bar.finish_and_clear();
+        if let Some(error) = error {
+            return Err(keep_failure(error));
+        }
+        let mut outcome = outcome?.ok_or_else(not_played)?;
+        outcome.add(&before);
+        outcome.sort();
+        Ok((outcome, seconds()))
+    }
+}
+
+impl Eval {
+    /// Refuses what the model cannot do.
+    fn check(&self, model: &Model, search: Search, collect: Option<Steps>) -> Result<(), Failure> {
         if let Some(spec) = search.spec() {
-            check_search(&spec, threads)?;
+            check_search(&spec, thread_count(self.threads))?;
             if !spec.is_greedy() && spec.search.is_some() {
                 model.afterstates("a search")?;
             }
@@ -183,30 +295,23 @@ impl Eval {
         if collect.is_some() {
             model.afterstates("`--collect`")?;
         }
-        let games = Games { rules: model.rules, seed: self.seed, count: self.games };
-        let before: Vec<_> = kept.iter().flat_map(KeptGames::results).copied().collect();
-        let before: Vec<_> = before.into_iter().filter(|result| result.game < self.games).collect();
-        let played: HashSet<_> = before.iter().map(|result| result.game).collect();
-        let seconds_before = kept.as_ref().map_or(0.0, KeptGames::seconds);
-        let (start, mut error) = (Instant::now(), None);
-        let seconds = || seconds_before + start.elapsed().as_secs_f64();
-        let mut progress = Progress::new(self.games, &before);
-        let outcome = model.play(search, games, &played, threads, collect, |finished| {
-            progress.show(finished);
-            let keep = |result| kept.as_mut().map_or(Ok(()), |kept| kept.add(result, seconds()));
-            if error.is_none() {
-                error = finished.iter().try_for_each(keep).err();
-            }
-            error.is_none()
-        });
-        progress.bar.finish_and_clear();
-        if let Some(error) = error {
-            return Err(keep_failure(error));
-        }
-        let mut outcome = outcome?.ok_or_else(not_played)?;
-        outcome.results.extend(before);
-        outcome.results.sort_unstable_by_key(|result| result.game);
-        Ok((outcome, seconds()))
+        Ok(())
+    }
+
+    /// Plays games for the first rank, which keeps them.
+    fn play_for_first(
+        &self,
+        world: &World,
+        model: &Model,
+        search: Search,
+        collect: Option<Steps>,
+    ) -> Result<(), Failure> {
+        let (rules, seed, threads) = (model.rules, self.seed, thread_count(self.threads));
+        let follow = |dealer: &dyn Dealer, tell: &dyn Fn(Outcome) -> bool| {
+            let watch = |ended: &Outcome| ended.results.is_empty() || tell(ended.clone());
+            model.play(search, Games { rules, seed, dealer }, threads, collect, watch).map(drop)
+        };
+        Ok(deal(world, &Deck::new(0), |_| true, |_| Ok(()), follow)?)
     }
 }
 
@@ -265,10 +370,6 @@ fn keep_failure(error: LogError) -> Failure {
         ),
         _ => Failure::input(error, "give another file with `--out`"),
     }
-}
-
-fn write_positions(file: &mut dyn Write, positions: &[Position]) -> std::io::Result<()> {
-    positions.iter().try_for_each(|position| Ok(writeln!(file, "{}", serde_json::to_string(position)?)?))
 }
 
 fn write_json(value: &impl serde::Serialize, out: &mut dyn Write) -> Result<(), Failure> {

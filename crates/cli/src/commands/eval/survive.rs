@@ -35,12 +35,13 @@ impl Eval {
         let hint = "`afterstate eval MODEL --collect FILE` writes such positions";
         let survival = survival.map_err(|error| Failure::input(error, hint))?;
         let (low, high) = survival.interval();
-        let Survival { from, to, games, reached } = survival;
+        let Survival { from, to, games, reached, move_ms } = survival;
         if self.json {
             return write_json(
                 &json!({
                     "model": model.name, "search": model.search_name(search), "seed": self.seed, "from": from, "to": to,
                     "games": games, "reached": reached, "share": survival.share(), "interval95": [low, high],
+                    "move_ms": move_ms,
                 }),
                 out,
             );
@@ -54,7 +55,14 @@ impl Eval {
             thousands(games),
             self.seed
         )?;
-        Ok(writeln!(out, "{share} reach {to} (95% interval {low} to {high})")?)
+        writeln!(out, "{share} reach {to} (95% interval {low} to {high})")?;
+        let Some(times) = move_ms else { return Ok(()) };
+        Ok(writeln!(
+            out,
+            "a move takes {:.2} ms and {} nodes on average",
+            times.mean,
+            thousands(times.nodes as u64)
+        )?)
     }
 
     fn survival<const N: usize>(

@@ -15,7 +15,7 @@ use std::{
 };
 
 use afterstate_lab::model::Model;
-use afterstate_search::Player;
+use afterstate_search::{Limit, Player};
 use clap::{Args, ValueEnum};
 use ratatui::{
     DefaultTerminal,
@@ -55,7 +55,7 @@ pub(crate) struct Play {
     /// The model that helps: a file, or the directory of a run; without it, on 4×4, the built-in model
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
-    /// How the model looks ahead, as for `afterstate eval` [default: 3ply, and majority for a DCNN]
+    /// How the model looks ahead, as for `afterstate eval` [default: adaptive=20000, and majority for a DCNN]
     #[arg(long)]
     search: Option<String>,
     /// Ask the endgame tables of this directory at the leaves of the search
@@ -103,7 +103,7 @@ impl Play {
         model: Option<&'m Model>,
     ) -> Result<Option<Box<dyn Player<N> + 'm>>, Failure> {
         let Some(model) = model else { return Ok(None) };
-        let search = model.search(self.search.as_deref(), 3)?;
+        let search = model.search(self.search.as_deref(), Limit::Adaptive(20_000))?;
         Ok(Some(model.player(search, thread_count(0))?))
     }
 

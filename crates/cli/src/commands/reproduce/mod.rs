@@ -2,15 +2,18 @@
 
 mod display;
 mod list;
+mod ranks;
 
 use std::{
     fs,
     io::{Write, stderr},
     path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
 };
 
+use afterstate_cluster::world;
 use afterstate_dcnn::Device;
-use afterstate_lab::log::LogError;
+use afterstate_lab::{deal::Part, log::LogError};
 use afterstate_network::file::atomic::write_atomically;
 use afterstate_papers::{
     report::{figure_page, svg},
@@ -48,6 +51,7 @@ use display::Display;
     afterstate reproduce jaskowski-2016/figure-4 --share 0.005  a figure, as SVG and HTML\n  \
     afterstate reproduce guei-2021/table-7 --share 0.01 --games 1ply=10000,3ply=300\n  \
     afterstate reproduce jaskowski-2016/table-7 --share 0.001 --seeds 1 --plies 1\n  \
+    afterstate reproduce guei-2021/table-7 --share 0.01 --part 3/16     a sixteenth of the trainings\n  \
     afterstate reproduce kondo-2019/table-4 --share 0.001 --records records")]
 pub(crate) struct Reproduce {
     /// The table, such as terauchi-2025/table-4
@@ -63,6 +67,9 @@ pub(crate) struct Reproduce {
     /// whole budget at most 1000, 100 at 2- or 3-ply, 10 beyond]
     #[arg(long, value_name = "N")]
     games: Option<GameCounts>,
+    /// Do part K of N of the trainings, in a directory that all parts share; the same command without it writes the report
+    #[arg(long, value_name = "K/N", requires = "share")]
+    part: Option<Part>,
     /// Leave out searches deeper than this, and those by time
     #[arg(long, value_name = "N")]
     plies: Option<u32>,
@@ -112,6 +119,14 @@ impl Reproduce {
             Path::new("runs/reproduce").join(&plan.table.name).join(format!("share-{share}"))
         });
         let stop = crate::signals::stop_signal()?;
+        if let Some(part) = self.part {
+            return reproduce_part(&plan, &directory, part, &stop, out);
+        }
+        if let Some(world) = world()
+            && !ranks::train(world, &plan, &directory, &stop).map_err(failure)?
+        {
+            return Ok(());
+        }
         let mut display = Display::new(&plan);
         let trained = work::run(&plan, &directory, &stop, &mut |job, event| display.show(job, event));
         display.finish();
@@ -142,6 +157,26 @@ impl Reproduce {
         }
         Ok(())
     }
+}
+
+/// Does a part of a table's trainings.
+fn reproduce_part(
+    plan: &Plan,
+    directory: &Path,
+    part: Part,
+    stop: &AtomicBool,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let jobs = work::PlanPart::new(plan, part);
+    let mut display = Display::new(plan);
+    let done = work::run_share(plan, directory, &jobs, stop, &mut |job, event| display.show(job, event));
+    display.finish();
+    let Some(done) = done.map_err(failure)? else {
+        return Ok(writeln!(stderr(), "stopped and saved; the same command goes on")?);
+    };
+    let (place, all) = (directory.display(), plan.trainings.len() as u64 * plan.seeds());
+    writeln!(out, "part {part}: {} of {all} trainings are done in {place}", done.len())?;
+    Ok(writeln!(out, "next: when all parts are done, the same command without `--part` writes the report")?)
 }
 
 /// Says what may help.

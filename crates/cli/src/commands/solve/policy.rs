@@ -51,7 +51,7 @@ impl PolicyArgs {
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let search = parse_search(&self.search)?;
-        if !search.search.is_some_and(|search| matches!(search.limit, Limit::Plies(_))) {
+        if !search.search.is_some_and(|search| !matches!(search.limit, Limit::Time(_))) {
             let message = format!("`{search}` does not always make the same move on the same board");
             return Err(Failure::input(message, "`--search 1ply` to `5ply` do"));
         }

@@ -6,6 +6,7 @@ use std::{
 };
 
 use afterstate_lab::{
+    chain::StepStatus,
     log::{EvalLine, LogLine},
     run::{Observer, RunError, Status},
     stats::Tally,
@@ -26,6 +27,8 @@ pub(super) struct Display {
     /// None where there is no terminal.
     bar: Option<ProgressBar>,
     line: Option<Instant>,
+    /// The step of a chain.
+    step: Option<StepStatus>,
 }
 
 impl Display {
@@ -36,7 +39,7 @@ impl Display {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━━─"));
             bar
         };
-        Display { bar: (!plain).then(bar), line: None }
+        Display { bar: (!plain).then(bar), line: None, step: None }
     }
 
     /// Removes the bar.
@@ -46,8 +49,16 @@ impl Display {
         }
     }
 
+    /// The time left of a step, and of the chain that it belongs to.
+    fn left(&self, seconds: f64) -> String {
+        let own = format!("{} left", duration(seconds));
+        let Some(StepStatus { name, number, count, seconds_after }) = &self.step else { return own };
+        let all = seconds_after.map(|after| format!(", {} in all", duration(seconds + after)));
+        format!("{own}{} · step {number} of {count}, {name}", all.unwrap_or_default())
+    }
+
     /// A line that stays.
-    fn print(&self, text: &str) {
+    pub(super) fn print(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.println(text),
             // Training goes on even when nobody can be told.
@@ -66,10 +77,30 @@ impl Display {
 }
 
 impl Observer for Display {
+    fn begins(&mut self, step: &StepStatus) {
+        let StepStatus { name, number, count, seconds_after } = step;
+        let after = seconds_after.filter(|_| number < count);
+        let after = after.map(|after| format!(", then about {}", duration(after))).unwrap_or_default();
+        self.print(&format!("step {number} of {count}: {name}{after}"));
+        (self.step, self.line) = (Some(step.clone()), None);
+    }
+
+    fn collecting(&mut self, ended: &Tally, games: u64) {
+        let (count, mean) = (ended.games(), thousands(ended.mean_score().unwrap_or_default() as u64));
+        if let Some(bar) = &self.bar {
+            bar.set_position(STEPS * count / games.max(1));
+            bar.set_prefix(self.step.as_ref().map(|step| step.name.clone()).unwrap_or_default());
+            bar.set_message(format!("collecting positions: {count} of {games} games, mean {mean}"));
+        } else if self.line.is_none_or(|before| before.elapsed() >= PLAIN_EVERY) {
+            self.line = Some(Instant::now());
+            self.print(&format!("collecting positions: {count} of {games} games, mean {mean}"));
+        }
+    }
+
     fn training(&mut self, status: &Status) {
         let Some(bar) = &self.bar else { return };
         bar.set_position((STEPS as f64 * status.share) as u64);
-        bar.set_prefix(format!("{} left", duration(status.seconds_left)));
+        bar.set_prefix(self.left(status.seconds_left));
         let recent = &status.recent;
         let mut text = format!(
             "{} actions · {} games · {:.2} M moves/s",

@@ -1,21 +1,25 @@
 //! `afterstate train`.
 
+mod chain;
 mod display;
 mod list;
+mod ranks;
 
 use std::{
     io::{self, IsTerminal, Write, stderr},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
 
+use afterstate_cluster::world;
 use afterstate_lab::{
+    chain::{Chain, Place},
     log::LogError,
     recipe::{Recipe, RecipeError},
-    run::{Directory, Outcome, Plan, Run, RunError},
+    run::{Directory, MergeEvery, Outcome, Plan, Run, RunError},
 };
 use afterstate_network::MemoryError;
 use clap::Args;
@@ -35,6 +39,9 @@ use display::Display;
 /// the program, docs/recipes.md explains every key. All that comes of it is in the directory of the run:
 /// recipe.toml, log.jsonl, eval.jsonl, curve.svg, model.safetensors, checkpoint.
 ///
+/// What the recipe needs first is made first: the runs that it begins with, by their recipes, and the positions that it
+/// begins at. Each step is skipped when its result is there, and goes on where it was interrupted.
+///
 /// Ctrl-C (or SIGTERM, or a closed terminal) saves and stops, with exit code 0; a second Ctrl-C, a second or more later, stops at
 /// once, with exit code 130.
 /// `--resume` goes on where the run was. With one thread, the same seed gives the same model, bit for bit, in
@@ -47,7 +54,9 @@ use display::Display;
     afterstate train --list jaskowski-2016                  the experiments of a paper, row by row\n  \
     afterstate train jaskowski-2016/table-2/tc-0.5 --set budget.actions=3e8\n  \
     afterstate train mine.toml --seed 7 --threads 1\n  \
-    afterstate train reference/8x6-tc --dry-run             what it would do, and the memory it takes")]
+    afterstate train reference/8x6-tc --dry-run             what it would do, and the memory it takes\n  \
+    afterstate train best                                   the strongest player, step by step, in hours\n  \
+    afterstate train best --dry-run                         its steps, with time, memory and disk")]
 pub(crate) struct Train {
     /// The name of a shipped recipe, a recipe file, or the directory of a run to resume; with --list, how the names
     /// begin that are listed
@@ -65,13 +74,19 @@ pub(crate) struct Train {
     /// The directory of the run [runs/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// The directory of runs, which recipes call `runs`
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    runs: PathBuf,
     /// Go on where the run was interrupted, or begin it
     #[arg(long)]
     resume: bool,
     /// Save and stop when standard input is closed, so that whoever started it can stop it, or take it along by ending
     #[arg(long, hide = true)]
     until_closed: bool,
-    /// Show the whole recipe, the number of weights and the memory, and stop
+    /// How often the ranks of mpirun merge what they have learned: 5s for seconds, or a number of actions of each
+    #[arg(long, value_name = "INTERVAL", default_value = "5s")]
+    merge: MergeEvery,
+    /// Show the whole recipe, the number of weights, the memory and the steps, and stop
     #[arg(long)]
     dry_run: bool,
     /// List the recipes that come with the program, by the papers' tables, with the papers' average scores
@@ -88,20 +103,37 @@ impl Train {
             Some(name) if !self.list => name,
             begin => return list::list(begin.as_deref().unwrap_or_default(), self.json, out),
         };
-        let (directory, recipe) = self.resolve(name).map_err(failure)?;
+        let place = self.place(name);
+        let (directory, recipe) = self.resolve(name, &place).map_err(failure)?;
         let plan = Plan::of(&recipe).map_err(|error| failure(error.into()))?;
+        let chain = Chain::of(&recipe, &directory, &place).map_err(failure)?;
         if self.dry_run {
-            return dry_run(&recipe, &plan, self.json, out);
+            return dry_run(&recipe, &plan, &chain, self.json, out);
         }
         let stop = stop_signal()?;
         if self.until_closed {
             stop_when_closed(stop.clone());
         }
-        let run = if self.resume { Run::resume(directory, recipe) } else { Run::start(directory, recipe) };
+        if let Some(world) = world().filter(|world| !world.is_first()) {
+            let run = Run::replica(directory, recipe, world.rank()).map_err(failure)?;
+            let run = run.with_replicas(ranks::merging(world, self.merge));
+            return run.train(&stop, &mut ()).map(drop).map_err(failure);
+        }
+        let mut display = Display::new(!stderr().is_terminal());
+        let is_made = chain::make(&chain, self.resume, &stop, &mut display).map_err(failure)?;
+        if !is_made {
+            display.finish();
+            return self.stopped(name, &directory, out);
+        }
+        let goes_on = self.resume || !chain.is_ready();
+        let run = if goes_on { Run::resume(directory, recipe) } else { Run::start(directory, recipe) };
         let run = run.map_err(failure)?;
+        let run = match world() {
+            Some(world) => run.with_replicas(ranks::merging(world, self.merge)),
+            None => run,
+        };
         let _ = writeln!(stderr(), "{}", headline(&run, &plan));
         let directory = run.directory().clone();
-        let mut display = Display::new(!stderr().is_terminal());
         let outcome = run.train(&stop, &mut display);
         display.finish();
         let outcome = outcome.map_err(failure)?;
@@ -111,10 +143,41 @@ impl Train {
         self.summary(name, &directory, &outcome, out)
     }
 
+    /// Where the recipes are that it needs, and their runs.
+    fn place(&self, name: &str) -> Place {
+        let path = Path::new(name);
+        // Recipes that a recipe file needs stand beside it, those of a run in the present directory.
+        let beside =
+            path.is_file().then(|| path.parent()).flatten().or(path.is_dir().then_some(Path::new("")));
+        Place {
+            runs: self.runs.clone(),
+            recipes: beside.map(Path::to_owned),
+            overrides: self
+                .threads
+                .map(|threads| format!("parallel.threads={threads}"))
+                .into_iter()
+                .collect(),
+        }
+    }
+
+    /// Says that a chain was stopped before its last step.
+    fn stopped(&self, name: &str, directory: &Directory, out: &mut dyn Write) -> Result<(), Failure> {
+        if self.json {
+            return Ok(writeln!(out, "{}", json!({ "run": directory.path(), "finished": false }))?);
+        }
+        writeln!(out, "stopped and saved")?;
+        Ok(writeln!(out, "next: {}", self.resume_command(name))?)
+    }
+
+    /// The command that goes on.
+    fn resume_command(&self, name: &str) -> String {
+        let place = self.out.as_ref().map(|path| format!(" --out {}", path.display())).unwrap_or_default();
+        format!("afterstate train {name}{place} --resume")
+    }
+
     /// The directory of the run, and the recipe: of a run that is resumed, the one stored there.
-    fn resolve(&self, name: &str) -> Result<(Directory, Recipe), RunError> {
-        let mut overrides = self.set.clone();
-        overrides.extend(self.threads.map(|threads| format!("parallel.threads={threads}")));
+    fn resolve(&self, name: &str, place: &Place) -> Result<(Directory, Recipe), RunError> {
+        let mut overrides = [self.set.clone(), place.overrides.clone()].concat();
         overrides.extend(self.seed.map(|seed| format!("seed={seed}")));
         let named_run = Directory::new(name);
         if self.resume
@@ -123,10 +186,10 @@ impl Train {
         {
             return Ok((named_run, recipe));
         }
-        let recipe = Recipe::load(name, &overrides)?;
+        let recipe = place.settle(Recipe::load(name, &overrides)?);
         let directory = match &self.out {
             Some(path) => Directory::new(path),
-            None => Directory::default_for(&recipe)?,
+            None => Directory::default_for(&recipe, &place.runs)?,
         };
         let stored = if self.resume { Run::stored_recipe(&directory, &overrides)? } else { None };
         Ok((directory, stored.unwrap_or(recipe)))
@@ -160,9 +223,7 @@ impl Train {
         if outcome.finished {
             writeln!(out, "next: afterstate eval {path}")?;
         } else {
-            let place =
-                self.out.as_ref().map(|path| format!(" --out {}", path.display())).unwrap_or_default();
-            writeln!(out, "next: afterstate train {name}{place} --resume")?;
+            writeln!(out, "next: {}", self.resume_command(name))?;
         }
         Ok(())
     }
@@ -203,7 +264,14 @@ fn memory(plan: &Plan) -> String {
     )
 }
 
-fn dry_run(recipe: &Recipe, plan: &Plan, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+fn dry_run(
+    recipe: &Recipe,
+    plan: &Plan,
+    chain: &Chain,
+    json: bool,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let costs = chain.costs(!chain.needs().is_empty()).map_err(failure)?;
     let toml = recipe.to_toml().map_err(|error| failure(error.into()))?;
     if json {
         let answer = json!({
@@ -215,12 +283,14 @@ fn dry_run(recipe: &Recipe, plan: &Plan, json: bool, out: &mut dyn Write) -> Res
             "available_bytes": plan.available,
             "fits": plan.fits(),
             "threads": recipe.parallel.thread_count(),
+            "chain": chain::as_json(chain, &costs),
         });
         return Ok(writeln!(out, "{answer}")?);
     }
     writeln!(out, "{toml}")?;
     writeln!(out, "# weights: {}", thousands(plan.weights))?;
-    Ok(writeln!(out, "# {}", memory(plan))?)
+    writeln!(out, "# {}", memory(plan))?;
+    chain::write(chain, &costs, out)
 }
 
 fn as_json(directory: &Directory, plan: &Plan, outcome: &Outcome) -> Value {
@@ -278,6 +348,7 @@ pub(super) fn failure(error: RunError) -> Failure {
                 format!("afterstate {found} can go on with it; its model can begin a run here: network.from");
             Failure::input(error, hint)
         }
+        RunError::Replicas(_) => Failure::input(error, "change the recipe, or start it without mpirun"),
         RunError::Extended(_) => Failure::input(error, "begin another run, with the larger budget"),
         RunError::Finished(_) => {
             Failure::input(error, "its model can begin another run: network.from, with `--out DIR`")
@@ -295,8 +366,16 @@ pub(super) fn failure(error: RunError) -> Failure {
             error,
             "`afterstate eval MODEL --collect FILE` writes positions, for start.positions",
         ),
+        RunError::Needs { .. } | RunError::Circle(_) => Failure::input(
+            error,
+            "a run `runs/NAME` is made by the recipe NAME: shipped, or NAME.toml beside this one",
+        ),
+        RunError::Model(_) => Failure::input(error, "`afterstate model info` says what a file is"),
         RunError::Checkpoint { .. } | RunError::Trainer(_) => {
             Failure::input(error, "`--out DIR` begins another run")
+        }
+        RunError::Table(_) | RunError::NoTables(_) => {
+            Failure::input(error, "learning.endgame names a directory that `afterstate endgame build` made")
         }
         RunError::Directory { .. } => Failure::input(error, "give another directory with `--out`"),
         RunError::Log(LogError::Busy(_)) => {

@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use afterstate_game::{Move, Rules, State};
-use afterstate_lab::records::{About, Recorder};
+use afterstate_lab::{
+    deal::Part,
+    records::{About, Recorder},
+};
 use afterstate_search::{Advice, Player};
 
 /// Moves down if it can, else left, right or up.
@@ -23,6 +26,6 @@ pub(crate) fn record(directory: &Path, games: u64) {
     let Rules { four, start_tiles } = Rules::default();
     let [model, checksum, search, version] = ["downwards", "0", "1ply", "0"].map(str::to_owned);
     let about = About { model, checksum, search, seed: 3, four, start_tiles, version };
-    let recorder = Recorder { directory, about, games, threads: 2 };
+    let recorder = Recorder { directory, about, games, part: Part::WHOLE, threads: 2 };
     assert!(recorder.record(|| Downwards, |_, _| true).unwrap());
 }

@@ -56,6 +56,7 @@ pub(crate) fn settings(target: TargetSpec, step_size: StepSizeSpec, budget: Budg
         step_size,
         start: StartSpec::Fresh,
         positions: vec![],
+        teacher: None,
         schedule: vec![],
         threads: 1,
         parallel: Parallel::LockFree,

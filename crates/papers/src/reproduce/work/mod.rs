@@ -5,6 +5,7 @@
 //! also `batches.jsonl`, how it did on the last ones, and `model-RECORDS.safetensors`, what is evaluated of its course.
 
 mod lesson;
+mod share;
 mod worker;
 
 use std::{
@@ -27,12 +28,13 @@ use afterstate_lab::{recipe::Recipe, run, stats::GameResult};
 use worker::Worker;
 
 pub use lesson::Batch;
+pub use share::{PlanPart, Share, Whole};
 
 /// The games of one who plays, by number.
 pub type Evaluation = (Entrant, Vec<GameResult>);
 
 /// A training with one seed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Job {
     /// The training.
     pub training: usize,
@@ -98,11 +100,29 @@ pub fn run(
     stop: &AtomicBool,
     watch: &mut dyn FnMut(Job, Event),
 ) -> Result<Option<Vec<Vec<Trained>>>, ReproduceError> {
+    let mut results: Vec<Vec<Option<Trained>>> =
+        vec![vec![None; plan.seeds() as usize]; plan.trainings.len()];
+    let Some(done) = run_share(plan, directory, &Whole, stop, watch)? else { return Ok(None) };
+    for (job, trained) in done {
+        results[job.training][job.seed as usize - 1] = Some(trained);
+    }
+    Ok(results.into_iter().map(|seeds| seeds.into_iter().collect()).collect())
+}
+
+/// The same for a share of the jobs. Others do the rest in the same directory, and [`run`] finds it all done.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_share(
+    plan: &Plan,
+    directory: &Path,
+    share: &dyn Share,
+    stop: &AtomicBool,
+    watch: &mut dyn FnMut(Job, Event),
+) -> Result<Option<Vec<(Job, Trained)>>, ReproduceError> {
     if plan.needs_records() && plan.taught_by.is_none() {
         return Err(ReproduceError::NoRecords(plan.table.name.clone()));
     }
-    let mut results: Vec<Vec<Option<Trained>>> =
-        vec![vec![None; plan.seeds() as usize]; plan.trainings.len()];
     let depth = |mut training: usize| {
         let mut depth = 0;
         while let Some(before) = plan.trainings[training].after {
@@ -110,26 +130,27 @@ pub fn run(
         }
         depth
     };
+    let mut done = Vec::new();
     for wave in 0.. {
         let members: Vec<usize> = (0..plan.trainings.len()).filter(|&i| depth(i) == wave).collect();
         if members.is_empty() {
             break;
         }
-        for (job, trained) in run_wave(plan, &members, directory, stop, watch)? {
-            results[job.training][job.seed as usize - 1] = Some(trained);
-        }
+        done.extend(run_wave(plan, &members, directory, share, stop, watch)?);
         if stop.load(Relaxed) {
             return Ok(None);
         }
+        share.meet();
     }
-    Ok(results.into_iter().map(|seeds| seeds.into_iter().collect()).collect())
+    Ok(Some(done))
 }
 
-/// Does all jobs of some trainings that need nothing of one another.
+/// Does our jobs of some trainings that need nothing of one another.
 fn run_wave(
     plan: &Plan,
     trainings: &[usize],
     directory: &Path,
+    share: &dyn Share,
     stop: &AtomicBool,
     watch: &mut dyn FnMut(Job, Event),
 ) -> Result<Vec<(Job, Trained)>, ReproduceError> {
@@ -153,7 +174,10 @@ fn run_wave(
             let (sender, jobs) = (sender.clone(), &jobs);
             scope.spawn(move || {
                 while let Some(job) = next(jobs).filter(|_| !stop.load(Relaxed)) {
-                    let (alone, events) = (lanes == 1, sender.clone());
+                    if !share.takes(job) {
+                        continue;
+                    }
+                    let (alone, events) = (lanes == 1 && share.is_whole(), sender.clone());
                     let worker = Worker { plan, directory, threads, alone, job, stop, events };
                     let outcome = worker.work();
                     let failed = outcome.is_err();

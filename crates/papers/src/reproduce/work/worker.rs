@@ -1,7 +1,6 @@
 //! One job: a training, then its evaluations.
 
 use std::{
-    collections::HashSet,
     fs,
     io::Write,
     path::{Path, PathBuf},
@@ -27,6 +26,7 @@ use super::{
     Evaluation, Event, Job, Record, Trained, run_path,
 };
 use afterstate_lab::{
+    deal::{Deck, Part},
     evaluate::{
         Contest, Games, KeptGames, KeptHeader, Outcome as Played, SEED, evaluate_players, header_checksum,
     },
@@ -126,17 +126,17 @@ impl Worker<'_> {
                             Some(network) => network,
                             None => network.insert(Network::load(&self.place().model())?),
                         };
-                        self.play(entrant, games, &mut kept, |games, played, watch| {
+                        self.play(entrant, games, &mut kept, |games, watch| {
                             let threads = self.threads;
-                            Contest { network, player, endgames: None, games, played, threads, collect: None }
+                            Contest { network, player, endgames: None, games, threads, collect: None }
                                 .play(watch)
                         })?
                     }
                     Entrant::Voting(_) => {
                         let net = Dcnn::load(&self.model(entrant))?;
                         let player = || DcnnPlayer::new(&net, Play::MajorityVote);
-                        self.play(entrant, games, &mut kept, |games, played, watch| {
-                            evaluate_players(games, played, self.threads, player, watch)
+                        self.play(entrant, games, &mut kept, |games, watch| {
+                            evaluate_players(games, self.threads, player, watch)
                         })?
                     }
                 };
@@ -162,7 +162,7 @@ impl Worker<'_> {
     fn kept(&self, entrant: Entrant) -> Result<KeptGames, ReproduceError> {
         let checksum = header_checksum(&TensorFile::open(&self.model(entrant))?);
         let (model, search) = (self.training().name.clone(), entrant.search());
-        let header = KeptHeader { model, checksum, search, seed: SEED };
+        let header = KeptHeader { model, checksum, search, seed: SEED, collect: None, share: None };
         // Damaged games are kept aside and played again.
         let (kept, _) =
             KeptGames::open(&self.place().path().join(format!("games-{entrant}.jsonl")), &header)?;
@@ -175,20 +175,20 @@ impl Worker<'_> {
         entrant: Entrant,
         count: u64,
         kept: &mut KeptGames,
-        play: impl FnOnce(Games, &HashSet<u64>, &mut dyn FnMut(&[GameResult]) -> bool) -> Option<Played>,
+        play: impl FnOnce(Games<'_>, &mut dyn FnMut(&Played) -> bool) -> Option<Played>,
     ) -> Result<bool, ReproduceError> {
-        let (played, before) = (kept.played(), kept.seconds());
+        let (deck, before) = (Deck::part(Part::WHOLE, count, kept.played()), kept.seconds());
         let mut ended = wanted(kept, count).len() as u64;
         let (start, mut error) = (Instant::now(), None);
         let rules = match &self.training().method {
             Method::Recipe(recipe) => recipe.game.rules(),
             Method::Lesson(_) => Rules::default(),
         };
-        let outcome = play(Games { rules, seed: SEED, count }, &played, &mut |finished| {
-            ended += finished.len() as u64;
+        let outcome = play(Games { rules, seed: SEED, dealer: &deck }, &mut |finished| {
+            ended += finished.results.len() as u64;
             let seconds = before + start.elapsed().as_secs_f64();
             if error.is_none() {
-                error = finished.iter().try_for_each(|result| kept.add(result, seconds)).err();
+                error = kept.add(finished, seconds).err();
             }
             self.send(Event::Playing(entrant, ended, count));
             error.is_none() && !self.stop.load(Relaxed)

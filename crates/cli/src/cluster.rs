@@ -1,0 +1,140 @@
+//! Commands whose work is dealt out to the ranks that `mpirun` has started.
+
+use std::{
+    collections::VecDeque,
+    io::{self, Write},
+    panic::{self, AssertUnwindSafe},
+    process::ExitCode,
+    sync::{Mutex, PoisonError},
+};
+
+use afterstate_cluster::{Caller, JoinError, World};
+use afterstate_lab::deal::Dealer;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    commands::Command,
+    error::{self, Failure},
+    mistake,
+};
+
+/// Numbers that a rank gets at a time, at most: many short games are worth no message each.
+const MOST_AT_A_TIME: u64 = 64;
+
+/// Joins the other ranks, if there are any.
+pub(crate) fn join() -> Result<impl Sized, Failure> {
+    afterstate_cluster::join().map_err(|error| {
+        let hint = match error {
+            JoinError::WithoutMpi(_) => {
+                "build it with `cargo build --release --features mpi`, or divide the work with `--part K/N`"
+            }
+            JoinError::Library(_) => "docs/cluster.md names the libraries that it is tested with",
+        };
+        Failure::input(error, hint)
+    })
+}
+
+/// Carries out a command together with the other ranks; the first one prints. A rank that fails ends all of them.
+pub(crate) fn run(world: &World, command: Command, out: &mut dyn Write) -> Result<(), Failure> {
+    if !command.is_shared() {
+        let message = "only train, eval, record and reproduce are for the ranks of mpirun";
+        let hint = "start the command without mpirun";
+        return if world.is_first() { Err(Failure::input(message, hint)) } else { Ok(()) };
+    }
+    let result = panic::catch_unwind(AssertUnwindSafe(|| match world.is_first() {
+        true => command.run(out),
+        false => command.run(&mut io::sink()),
+    }));
+    match result.unwrap_or_else(|_| Err(mistake())) {
+        Err(failure @ (Failure::Input { .. } | Failure::Other { .. })) => {
+            // Every rank finds the same fault in the input, and one of them says so.
+            let told = world.is_first() || matches!(failure, Failure::Other { .. });
+            let code = if told { error::exit_code(Err(failure)) } else { ExitCode::FAILURE };
+            let _ = out.flush();
+            world.abort(if code == ExitCode::FAILURE { 1 } else { 2 })
+        }
+        result => {
+            world.barrier();
+            result
+        }
+    }
+}
+
+/// What the other ranks ask the first.
+#[derive(Serialize, Deserialize)]
+#[serde(bound(deserialize = "T: serde::de::DeserializeOwned"))]
+enum Question<T> {
+    /// For numbers.
+    Deal,
+    /// Whether to go on, with something to tell.
+    Tell(T),
+}
+
+/// What it answers: some numbers, and whether to go on.
+type Answer = (Vec<u64>, bool);
+
+/// Deals numbers out to all ranks. The first rank works by `lead`, the others by `follow`, each with its own dealer. What
+/// `follow` tells reaches `hear` in the first rank; both give whether to go on.
+pub(crate) fn deal<T, R>(
+    world: &World,
+    deck: &dyn Dealer,
+    mut hear: impl FnMut(T) -> bool + Send,
+    lead: impl FnOnce(&dyn Dealer) -> R,
+    follow: impl FnOnce(&dyn Dealer, &dyn Fn(T) -> bool) -> R,
+) -> R
+where
+    T: Serialize + serde::de::DeserializeOwned,
+{
+    if !world.is_first() {
+        return world.follow(|caller| {
+            let remote = Remote { caller, hand: Mutex::default() };
+            follow(&remote, &|news| {
+                let answer: Option<Answer> = caller.ask(&Question::Tell(news));
+                answer.is_some_and(|(_, goes_on)| goes_on)
+            })
+        });
+    }
+    let mut goes_on = true;
+    let answer = |question: Question<T>| -> Answer {
+        match question {
+            Question::Tell(news) => {
+                goes_on &= hear(news);
+                (Vec::new(), goes_on)
+            }
+            Question::Deal => {
+                let fair = deck.left() / (8 * world.size() as u64);
+                let numbers = (0..fair.clamp(1, MOST_AT_A_TIME)).map_while(|_| deck.next());
+                (if goes_on { numbers.collect() } else { Vec::new() }, goes_on)
+            }
+        }
+    };
+    world.lead(answer, || lead(deck))
+}
+
+/// A dealer that asks the first rank.
+struct Remote<'a> {
+    caller: &'a Caller<'a>,
+    hand: Mutex<Hand>,
+}
+
+#[derive(Default)]
+struct Hand {
+    numbers: VecDeque<u64>,
+    is_last: bool,
+}
+
+impl Dealer for Remote<'_> {
+    fn next(&self) -> Option<u64> {
+        let mut hand = self.hand.lock().unwrap_or_else(PoisonError::into_inner);
+        if hand.numbers.is_empty() && !hand.is_last {
+            let answer: Option<Answer> = self.caller.ask(&Question::<()>::Deal);
+            hand.numbers.extend(answer.map(|(numbers, _)| numbers).unwrap_or_default());
+            hand.is_last = hand.numbers.is_empty();
+        }
+        hand.numbers.pop_front()
+    }
+
+    fn left(&self) -> u64 {
+        u64::MAX
+    }
+}

@@ -1,0 +1,57 @@
+//! The trainings of a table dealt out to the ranks of `mpirun`.
+
+use std::{
+    collections::HashSet,
+    path::Path,
+    sync::{Mutex, PoisonError, atomic::AtomicBool},
+};
+
+use afterstate_cluster::World;
+use afterstate_papers::reproduce::{
+    Plan, ReproduceError,
+    work::{self, Job, Share},
+};
+
+use super::display::Display;
+
+/// Does all trainings together with the other ranks. True for the first rank, which reports on what is then in the
+/// directory.
+pub(super) fn train(
+    world: &World,
+    plan: &Plan,
+    directory: &Path,
+    stop: &AtomicBool,
+) -> Result<bool, ReproduceError> {
+    if !world.is_first() {
+        return world.follow(|caller| {
+            let take = |job: (usize, u64)| caller.ask(&job).unwrap_or(false);
+            work::run_share(plan, directory, &Ranks { world, take: &take }, stop, &mut |_, _| ())?;
+            Ok(false)
+        });
+    }
+    let taken = Mutex::new(HashSet::new());
+    let take = |job: (usize, u64)| taken.lock().unwrap_or_else(PoisonError::into_inner).insert(job);
+    let mut display = Display::new(plan);
+    let done = world.lead(take, || {
+        let share = Ranks { world, take: &take };
+        work::run_share(plan, directory, &share, stop, &mut |job, event| display.show(job, event))
+    });
+    display.finish();
+    Ok(done?.is_some())
+}
+
+/// The ranks, who ask the first which jobs are still to be done.
+struct Ranks<'a> {
+    world: &'a World,
+    take: &'a (dyn Fn((usize, u64)) -> bool + Sync),
+}
+
+impl Share for Ranks<'_> {
+    fn takes(&self, job: Job) -> bool {
+        (self.take)((job.training, job.seed))
+    }
+
+    fn meet(&self) {
+        self.world.barrier();
+    }
+}

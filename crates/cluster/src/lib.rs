@@ -1,0 +1,188 @@
+//! Processes that work together: the ranks that `mpirun` starts.
+//!
+//! Without the feature `mpi` there are none, and all that is left is a clear message where `mpirun` starts the program all
+//! the same. The first rank leads: it answers the questions of the others while it works itself.
+
+#[cfg(feature = "mpi")]
+#[path = "mpi.rs"]
+mod backend;
+#[cfg(not(feature = "mpi"))]
+#[path = "none.rs"]
+mod backend;
+
+use std::{
+    env,
+    sync::{Mutex, OnceLock, PoisonError},
+    thread::sleep,
+    time::Duration,
+};
+
+use backend::Backend;
+use serde::{Serialize, de::DeserializeOwned};
+
+/// How long a rank sleeps between two looks for a message: MPI itself would spin.
+const PAUSE: Duration = Duration::from_micros(100);
+
+/// What a message is.
+#[derive(Clone, Copy)]
+#[repr(i32)]
+enum Tag {
+    Question = 1,
+    Answer,
+    Done,
+    Gathered,
+}
+
+/// Why the ranks cannot work together.
+#[derive(Debug, thiserror::Error)]
+pub enum JoinError {
+    /// The program knows nothing of MPI.
+    #[error("mpirun started {0} of these processes, but this program was built without MPI")]
+    WithoutMpi(usize),
+    /// The library is of no use.
+    #[error("MPI: {0}")]
+    Library(&'static str),
+}
+
+/// The ranks, and which of them this process is.
+pub struct World {
+    backend: Backend,
+    rank: usize,
+    size: usize,
+}
+
+static WORLD: OnceLock<Option<World>> = OnceLock::new();
+
+/// Joins the other processes that `mpirun` has started, if it has. They are together until what is returned is dropped.
+///
+/// # Errors
+/// When the program was built without MPI, or the library cannot be used by threads.
+pub fn join() -> Result<impl Sized, JoinError> {
+    let asked = |name: &str| env::var(name).ok()?.parse::<usize>().ok();
+    let size = asked("OMPI_COMM_WORLD_SIZE").or_else(|| asked("PMI_SIZE"));
+    let joined = match (size, env::var_os("PMIX_RANK").is_some()) {
+        (Some(1), _) | (None, false) => None,
+        (size, _) => backend::join(size.unwrap_or(1))?,
+    };
+    let (guard, world) = joined.map_or((None, None), |(guard, backend, rank, size)| {
+        (Some(guard), (size > 1).then_some(World { backend, rank, size }))
+    });
+    // There is one caller.
+    let _ = WORLD.set(world);
+    Ok(guard)
+}
+
+/// The other ranks; none where this process is alone.
+pub fn world() -> Option<&'static World> {
+    WORLD.get().and_then(Option::as_ref)
+}
+
+impl World {
+    /// The number of this rank, from 0.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The number of ranks.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Whether this is the rank that leads.
+    pub fn is_first(&self) -> bool {
+        self.rank == 0
+    }
+
+    /// Works as the first rank, and answers the others until each of them has done its work too.
+    pub fn lead<Q, A, R>(&self, mut answer: impl FnMut(Q) -> A + Send, work: impl FnOnce() -> R) -> R
+    where
+        Q: DeserializeOwned,
+        A: Serialize,
+    {
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let mut at_work = self.size - 1;
+                while at_work > 0 {
+                    if let Some((from, question)) = self.backend.poll(None, Tag::Question) {
+                        // Ranks are the same program: what one writes, the other reads.
+                        if let Ok(question) = serde_json::from_slice(&question) {
+                            let answer = serde_json::to_vec(&answer(question)).unwrap_or_default();
+                            self.backend.send(from, Tag::Answer, &answer);
+                        }
+                    } else if self.backend.poll(None, Tag::Done).is_some() {
+                        at_work -= 1;
+                    } else {
+                        sleep(PAUSE);
+                    }
+                }
+            });
+            work()
+        })
+    }
+
+    /// Works as one of the other ranks, which can ask the first.
+    pub fn follow<R>(&self, work: impl FnOnce(&Caller<'_>) -> R) -> R {
+        let result = work(&Caller { world: self, turn: Mutex::new(()) });
+        self.backend.send(0, Tag::Done, &[]);
+        result
+    }
+
+    /// Waits until all ranks are here.
+    pub fn barrier(&self) {
+        self.backend.barrier(PAUSE);
+    }
+
+    /// The bitwise or of the words of all ranks.
+    pub fn all_or(&self, words: &mut [u64]) {
+        self.backend.all_or(words, PAUSE);
+    }
+
+    /// The sums of the numbers of all ranks: the same bits for each of them.
+    pub fn all_sum(&self, numbers: &mut [f32]) {
+        self.backend.all_sum(numbers, PAUSE);
+    }
+
+    /// What each rank has, in their order; only the first one gets it.
+    pub fn gather<T: Serialize + DeserializeOwned>(&self, own: T) -> Vec<T> {
+        if !self.is_first() {
+            self.backend.send(0, Tag::Gathered, &serde_json::to_vec(&own).unwrap_or_default());
+            return Vec::new();
+        }
+        let mut all = vec![own];
+        for rank in 1..self.size {
+            let bytes = self.wait_for(rank, Tag::Gathered);
+            all.extend(serde_json::from_slice::<T>(&bytes));
+        }
+        all
+    }
+
+    /// Ends all ranks at once.
+    pub fn abort(&self, code: i32) -> ! {
+        self.backend.abort(code)
+    }
+
+    fn wait_for(&self, rank: usize, tag: Tag) -> Vec<u8> {
+        loop {
+            match self.backend.poll(Some(rank), tag) {
+                Some((_, bytes)) => return bytes,
+                None => sleep(PAUSE),
+            }
+        }
+    }
+}
+
+/// Asks the first rank.
+pub struct Caller<'a> {
+    world: &'a World,
+    /// One question at a time.
+    turn: Mutex<()>,
+}
+
+impl Caller<'_> {
+    /// Asks, and waits for the answer; none when it makes no sense.
+    pub fn ask<Q: Serialize, A: DeserializeOwned>(&self, question: &Q) -> Option<A> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.world.backend.send(0, Tag::Question, &serde_json::to_vec(question).ok()?);
+        serde_json::from_slice(&self.world.wait_for(0, Tag::Answer)).ok()
+    }
+}

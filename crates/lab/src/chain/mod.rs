@@ -1,0 +1,248 @@
+//! Chains: all that a recipe needs before it can be trained, each step made by a recipe of its own.
+//!
+//! A recipe that begins with a run (`network.from = "runs/NAME"`) needs that run, which the recipe `NAME` makes. One that
+//! begins at collected positions (`start.positions` with `[collect]`) needs the file, and the model that plays. Those
+//! recipes have needs of their own. A step whose result is there is skipped; one that was interrupted goes on.
+
+mod collect;
+mod cost;
+mod reserve;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+};
+
+use crate::{
+    recipe::{Collect, Recipe, RecipeError, Shipped, Start},
+    run::{Directory, Observer, Run, RunError},
+};
+pub use cost::{Cost, Costs};
+pub use reserve::{Reserved, Standing};
+
+/// Where the recipes of a chain are, and where their runs are kept.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The directory of runs: recipes call it `runs`.
+    pub runs: PathBuf,
+    /// The directory whose recipe files come before shipped recipes.
+    pub recipes: Option<PathBuf>,
+    /// Overrides `KEY=VALUE` of every recipe that has not begun to run.
+    pub overrides: Vec<String>,
+}
+
+/// A step of a chain.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What it makes: the directory of a run, or a file of positions.
+    pub target: PathBuf,
+    /// How.
+    pub work: Work,
+    /// Whether its result is there.
+    pub is_done: bool,
+}
+
+/// What a step does.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// Trains.
+    Train(Box<Recipe>),
+    /// Collects positions, for a training by a recipe.
+    Collect(Collect, Box<Recipe>),
+}
+
+impl Step {
+    /// What it is called: the recipe of a training, or the file of positions.
+    pub fn name(&self) -> String {
+        match &self.work {
+            Work::Train(recipe) => recipe.name.clone(),
+            Work::Collect(..) => self.target.display().to_string(),
+        }
+    }
+
+    /// Its recipe, or the one that the positions are for.
+    pub fn recipe(&self) -> &Recipe {
+        match &self.work {
+            Work::Train(recipe) | Work::Collect(_, recipe) => recipe,
+        }
+    }
+}
+
+/// Which step is about to begin.
+#[derive(Clone, Debug)]
+pub struct StepStatus {
+    /// What it is called.
+    pub name: String,
+    /// Its number, from 1.
+    pub number: usize,
+    /// The number of steps, the last training included.
+    pub count: usize,
+    /// The seconds that all steps after it take.
+    pub seconds_after: Option<f64>,
+}
+
+/// A recipe, and what it needs first.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    /// The steps in order; the last one is the training itself.
+    pub steps: Vec<Step>,
+}
+
+impl Chain {
+    /// What a recipe that runs in a directory needs.
+    ///
+    /// # Errors
+    /// When nobody can make something that it needs, or a recipe is wrong.
+    pub fn of(recipe: &Recipe, directory: &Directory, place: &Place) -> Result<Self, RunError> {
+        let mut search = Search { place, steps: Vec::new(), open: Vec::new() };
+        search.add_run(directory, recipe.clone())?;
+        Ok(Chain { steps: search.steps })
+    }
+
+    /// The steps before the training itself.
+    pub fn needs(&self) -> &[Step] {
+        self.steps.split_last().map_or(&[], |(_, needs)| needs)
+    }
+
+    /// Whether the training itself can begin.
+    pub fn is_ready(&self) -> bool {
+        self.needs().iter().all(|step| step.is_done)
+    }
+
+    /// Makes what is needed and is not there; `false` when it was stopped.
+    ///
+    /// # Errors
+    /// When a step fails; what it and the steps before it have made is kept.
+    pub fn make(
+        &self,
+        costs: &Costs,
+        reserved: &Reserved,
+        stop: &AtomicBool,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, RunError> {
+        for (i, step) in self.needs().iter().enumerate().filter(|(_, step)| !step.is_done) {
+            reserved.note(self, i)?;
+            observer.begins(&self.status(i, costs));
+            let whole = match &step.work {
+                Work::Train(recipe) => {
+                    let directory = Directory::new(&step.target);
+                    Run::resume(directory, (**recipe).clone())?.train(stop, observer)?.finished
+                }
+                Work::Collect(collect, recipe) => {
+                    let threads = recipe.parallel.thread_count();
+                    collect::collect(collect, &step.target, threads, stop, observer)?
+                }
+            };
+            if !whole {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The step of this index as an observer sees it.
+    pub fn status(&self, index: usize, costs: &Costs) -> StepStatus {
+        let step = &self.steps[index];
+        let later = costs.steps.iter().skip(index + 1).map(|cost| cost.seconds).sum();
+        StepStatus { name: step.name(), number: index + 1, count: self.steps.len(), seconds_after: later }
+    }
+}
+
+/// Looks for what is needed, and for what that needs.
+struct Search<'a> {
+    place: &'a Place,
+    steps: Vec<Step>,
+    /// The runs whose needs are being looked for.
+    open: Vec<PathBuf>,
+}
+
+impl Search<'_> {
+    /// Adds a run, after its needs.
+    fn add_run(&mut self, directory: &Directory, recipe: Recipe) -> Result<(), RunError> {
+        let target = directory.path().to_owned();
+        if self.open.contains(&target) {
+            return Err(RunError::Circle(target));
+        }
+        self.open.push(target.clone());
+        let is_done = directory.is_finished();
+        // One that goes on from its checkpoint needs nothing else.
+        if !is_done && !directory.has_checkpoint() {
+            self.add_model(&recipe.network.from)?;
+            self.add_positions(&recipe)?;
+        }
+        self.open.pop();
+        self.steps.push(Step { target, work: Work::Train(recipe.into()), is_done });
+        Ok(())
+    }
+
+    /// Adds the run that a recipe begins with, if it is one in the directory of runs.
+    fn add_model(&mut self, from: &str) -> Result<(), RunError> {
+        let path = Path::new(from);
+        let Ok(name) = path.strip_prefix(&self.place.runs) else { return Ok(()) };
+        let (name, directory) = (name.to_string_lossy().into_owned(), Directory::new(path));
+        let is_model = directory.model().is_file() && !directory.is_taken();
+        if name.is_empty() || path.is_file() || is_model || self.has(path) {
+            return Ok(());
+        }
+        let recipe = match Run::stored_recipe(&directory, &[])? {
+            Some(recipe) => recipe,
+            None => self.place.recipe(&name).map_err(|error| match error {
+                RecipeError::NotFound { name, .. } => RunError::Needs { needed: path.to_owned(), name },
+                error => error.into(),
+            })?,
+        };
+        self.add_run(&directory, recipe)
+    }
+
+    /// Adds the positions that a recipe begins at, if it says how they are collected.
+    fn add_positions(&mut self, recipe: &Recipe) -> Result<(), RunError> {
+        let (Start::Carousel { positions, .. }, Some(collect)) = (&recipe.start, &recipe.collect) else {
+            return Ok(());
+        };
+        let target = PathBuf::from(positions);
+        if self.has(&target) {
+            return Ok(());
+        }
+        let is_done = target.exists();
+        if !is_done {
+            self.add_model(&collect.model)?;
+        }
+        let work = Work::Collect(collect.clone(), recipe.clone().into());
+        self.steps.push(Step { target, work, is_done });
+        Ok(())
+    }
+
+    fn has(&self, target: &Path) -> bool {
+        self.steps.iter().any(|step| step.target == target)
+    }
+}
+
+impl Place {
+    /// The recipe of this name, with its runs in their place.
+    ///
+    /// # Errors
+    /// When there is none, or it is wrong.
+    pub fn recipe(&self, name: &str) -> Result<Recipe, RecipeError> {
+        let file = self.recipes.as_ref().map(|recipes| recipes.join(format!("{name}.toml")));
+        let recipe = match file.filter(|file| file.is_file()) {
+            Some(file) => Recipe::load(&file.to_string_lossy(), &self.overrides)?,
+            None => Shipped::find(name)?.recipe(&self.overrides)?,
+        };
+        Ok(self.settle(recipe))
+    }
+
+    /// The same recipe, but what it calls `runs/…` is in this directory of runs.
+    pub fn settle(&self, mut recipe: Recipe) -> Recipe {
+        let settle = |text: &mut String| {
+            if let Some(name) = text.strip_prefix("runs/") {
+                *text = self.runs.join(name).to_string_lossy().into_owned();
+            }
+        };
+        settle(&mut recipe.network.from);
+        if let Start::Carousel { positions, .. } = &mut recipe.start {
+            settle(positions);
+        }
+        recipe.collect.iter_mut().for_each(|collect| settle(&mut collect.model));
+        recipe
+    }
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# The tests of the feature `mpi`, with 2, 3 and 4 ranks on this machine. Installs Debian's OpenMPI and libclang where they are missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+install_mpi() {
+    local as_root=()
+    [ "$(id -u)" -eq 0 ] || as_root=(sudo -n)
+    "${as_root[@]}" apt-get update && "${as_root[@]}" apt-get install -y --no-install-recommends libopenmpi-dev openmpi-bin libclang-dev clang
+}
+
+command -v mpirun > /dev/null && command -v clang > /dev/null || install_mpi
+profile=${PROFILE:-dev}
+cargo clippy -p afterstate -p afterstate-cluster --features afterstate/mpi --locked -- -D warnings
+cargo build --profile "$profile" --features mpi --locked
+cargo build --profile "$profile" -p afterstate-lab --example replicas --locked
+built=target/$([ "$profile" = dev ] && echo debug || echo "$profile")
+afterstate=$PWD/$built/afterstate replicas=$PWD/$built/examples/replicas
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+ranks() {
+    local number=$1
+    shift
+    # OpenMPI would not start more ranks than there are cores, nor any for root.
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n "$number" "$@"
+}
+same() { cmp "$1" "$2" || { echo "error: $3" >&2; exit 1; }; }
+untimed() { python3 -c 'import json, sys; o = json.load(sys.stdin); [o.pop(k, 0) for k in ("seconds", "moves_per_second", "move_ms")]; print(o)'; }
+
+echo "=== a small model"
+small=(--set network.tuples=2x4 --set learning.step_size=tc --set evaluation.every=0 --threads 1)
+"$afterstate" train quick "${small[@]}" --set budget.actions=300000 --out model > /dev/null 2>&1
+
+echo "=== eval, record and reproduce come to what one process comes to"
+"$afterstate" eval model --games 300 --search 2ply --goal 512 --collect whole.jsonl --json --threads 1 | untimed > whole.txt
+"$afterstate" record --model model --search 1ply --games 70 --out whole > /dev/null
+table=(ramesh-2018/table-2 --share 0.2 --seeds 2 --games 10 --threads 1 --json)
+"$afterstate" reproduce "${table[@]}" --out whole-table 2> /dev/null | grep -v alone > whole-table.txt
+for number in 2 3 4; do
+    ranks "$number" "$afterstate" eval model --games 300 --search 2ply --goal 512 --collect "$number.jsonl" --json --threads 1 | untimed > "$number.txt"
+    same whole.txt "$number.txt" "eval with $number ranks differs"
+    same whole.jsonl "$number.jsonl" "positions collected with $number ranks differ"
+    ranks "$number" "$afterstate" record --model model --search 1ply --games 70 --out "records-$number" --threads 1 > /dev/null
+    diff -r whole "records-$number"
+    ranks "$number" "$afterstate" reproduce "${table[@]}" --out "table-$number" 2> /dev/null | grep -v alone > "table-$number.txt"
+    same whole-table.txt "table-$number.txt" "reproduce with $number ranks differs"
+    echo "$number ranks: the same"
+done
+
+echo "=== merged training is what a serial account of it says"
+recipe=("${small[@]}" --set budget.actions=786432)
+for number in 2 3 4; do
+    ranks "$number" "$afterstate" train quick "${recipe[@]}" --merge 65536 --out "merged-$number" > /dev/null 2>&1
+    "$replicas" quick "$number" 65536 coherent "serial-$number.safetensors" network.tuples=2x4 learning.step_size=tc budget.actions=786432 > /dev/null
+    python3 - "merged-$number/model.safetensors" "serial-$number.safetensors" "$number" << 'PYTHON'
+import json, struct, sys
+def tensors(path):
+    data = open(path, "rb").read()
+    length = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:8 + length])
+    begin = lambda name: header[name]["data_offsets"]
+    return {n: data[8 + length + begin(n)[0]:8 + length + begin(n)[1]] for n in header if n != "__metadata__"}
+merged, serial = tensors(sys.argv[1]), tensors(sys.argv[2])
+assert merged.keys() == serial.keys(), (merged.keys(), serial.keys())
+if sys.argv[3] == "2":  # Sums of two numbers have one order.
+    assert merged == serial, "bits differ"
+worst = 0.0
+for name in merged:
+    a, b = (struct.unpack(f"<{len(t[name]) // 4}f", t[name]) for t in (merged, serial))
+    worst = max(worst, max(abs(x - y) / (1 + abs(y)) for x, y in zip(a, b)))
+print(f"{sys.argv[3]} ranks: largest relative difference {worst:.1e}")
+assert worst < 0.05 or sys.argv[3] != "2"
+PYTHON
+done
+
+echo "=== a run goes on with another number of ranks"
+ranks 3 "$afterstate" train quick "${recipe[@]}" --merge 65536 --out resumed --set budget.actions=393216 > /dev/null 2>&1
+ranks 2 "$afterstate" train resumed --resume --set budget.actions=786432 --merge 1s > /dev/null 2>&1
+"$afterstate" train resumed --resume --set budget.actions=900000 --json 2> /dev/null | grep -q '"finished":true'
+
+echo "=== a rank that is killed ends the job, and what is finished is kept"
+for round in $(seq 20); do
+    ranks 3 "$afterstate" eval model --games 3000 --search 2ply --out killed.jsonl --threads 1 > /dev/null 2>&1 &
+    job=$!
+    sleep "0.$((RANDOM % 8 + 2))"
+    victims=($(pgrep -P "$(pgrep -P "$job" mpirun || echo 0)" afterstate || true))
+    before=$( [ -f killed.jsonl ] && wc -l < killed.jsonl || echo 0)
+    if [ ${#victims[@]} -gt 0 ]; then kill -9 "${victims[$((RANDOM % ${#victims[@]}))]}" 2> /dev/null || true; fi
+    wait "$job" || true
+    after=$( [ -f killed.jsonl ] && wc -l < killed.jsonl || echo 0)
+    [ "$after" -ge "$before" ] || { echo "error: games were lost in round $round" >&2; exit 1; }
+done
+"$afterstate" eval model --games 3000 --search 2ply --out killed.jsonl --json | untimed > killed.txt
+"$afterstate" eval model --games 3000 --search 2ply --json | untimed > unkilled.txt
+same unkilled.txt killed.txt "games that were kept differ"
+
+echo "all good"
