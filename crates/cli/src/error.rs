@@ -12,6 +12,8 @@ pub(crate) enum Failure {
     Input { message: String, hint: String },
     /// Anything else that went wrong: exit code 1.
     Other { message: String, hint: String },
+    /// The user stopped it, after what it had was shown: exit code 130.
+    Stopped { message: String, hint: String },
     /// The user asked for help or the version: exit code 0.
     Help(clap::Error),
     /// The reader of our output has gone (`… | head`): nothing is wrong, and nobody listens.
@@ -22,6 +24,11 @@ impl Failure {
     /// The input is bad; the hint says what would be right.
     pub(crate) fn input(message: impl ToString, hint: impl ToString) -> Self {
         Failure::Input { message: message.to_string(), hint: hint.to_string() }
+    }
+
+    /// The user stopped it; the hint says how it can go on.
+    pub(crate) fn stopped(message: impl ToString, hint: impl ToString) -> Self {
+        Failure::Stopped { message: message.to_string(), hint: hint.to_string() }
     }
 
     /// Something else failed; the hint says what may help.
@@ -64,6 +71,10 @@ fn one_line(text: &str) -> String {
 /// Reports a failure on stderr, in one line, and gives the exit code.
 pub(crate) fn exit_code(result: Result<(), Failure>) -> ExitCode {
     let (message, hint, code) = match result {
+        Err(Failure::Stopped { message, hint }) => {
+            let _ = writeln!(io::stderr(), "{}; {}", one_line(&message), one_line(&hint));
+            return ExitCode::from(130);
+        }
         Ok(()) | Err(Failure::Closed) => return ExitCode::SUCCESS,
         Err(Failure::Help(help)) => {
             // Nobody is told when help cannot be written: there is no one to tell.

@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use afterstate_lab::stats::ScoreSummary;
+
 /// A number with commas between thousands.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -11,6 +13,33 @@ pub(crate) fn thousands(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A number with its noun: `1 game`, `2,000 games`.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    let plural = match noun {
+        noun if number == 1 => noun.to_owned(),
+        noun if noun.ends_with("ch") => format!("{noun}es"),
+        noun if noun.ends_with('y') => format!("{}ies", &noun[..noun.len() - 1]),
+        noun => format!("{noun}s"),
+    };
+    format!("{} {plural}", thousands(number))
+}
+
+/// A number that may be negative, rounded, with commas between thousands.
+pub(crate) fn whole(value: f64) -> String {
+    let sign = if value <= -0.5 { "−" } else { "" };
+    sign.to_string() + &thousands(value.abs().round() as u64)
+}
+
+/// Half a confidence interval, if it is known.
+pub(crate) fn plus_minus(ci95: Option<f64>) -> String {
+    ci95.map(|ci| format!(" ± {}", whole(ci))).unwrap_or_default()
+}
+
+/// A mean with its confidence.
+pub(crate) fn mean(score: &ScoreSummary) -> String {
+    whole(score.mean) + &plus_minus(score.ci95)
 }
 
 /// A share as a percentage.
@@ -31,5 +60,22 @@ pub(crate) fn duration(seconds: f64) -> String {
         (0, 0, s) => format!("{s} s"),
         (0, m, s) => format!("{m} min {s:02} s"),
         (h, m, _) => format!("{h} h {m:02} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_singular() {
+        let texts = [counted(1, "game"), counted(2000, "game"), counted(0, "entry"), counted(3, "search")];
+        assert_eq!(texts, ["1 game", "2,000 games", "0 entries", "3 searches"]);
+    }
+
+    #[test]
+    fn numbers_are_rounded_once() {
+        assert_eq!([whole(2640.7), whole(-0.4), whole(-1234.5)], ["2,641", "0", "−1,235"]);
+        assert_eq!((plus_minus(Some(9.6)), plus_minus(None)), (" ± 10".into(), String::new()));
     }
 }

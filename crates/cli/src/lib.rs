@@ -10,7 +10,7 @@ mod signals;
 use std::{io, panic, process::ExitCode};
 
 use afterstate_network::Level;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use commands::Command;
 use error::Failure;
@@ -38,8 +38,18 @@ fn mistake() -> Failure {
     Failure::other("a mistake in afterstate itself", "please report it with the lines above")
 }
 
+/// Lets options take negative numbers, so that they are refused as values rather than as unknown options.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let takes_value = |argument: &clap::Arg| argument.get_action().takes_values();
+    let command = command.mut_args(|argument| {
+        if takes_value(&argument) { argument.allow_negative_numbers(true) } else { argument }
+    });
+    command.mut_subcommands(with_negative_numbers)
+}
+
 fn run() -> Result<(), Failure> {
-    let cli = Cli::try_parse()?;
+    let mut matches = with_negative_numbers(Cli::command()).try_get_matches()?;
+    let cli = Cli::from_arg_matches_mut(&mut matches)?;
     Level::asked_for().map_err(|error| Failure::input(error, "leave it out, and the best one is used"))?;
     signals::guard_mapped_files();
     let _ranks = cluster::join()?;

@@ -4,6 +4,8 @@
 //! outside a 3×3 or 2×2 board stay 0. One layout for all sides lets one slide serve them all, and
 //! a byte holds the 65536- and 131072-tiles that a nibble cannot.
 
+use std::fmt;
+
 use crate::{Symmetry, slide};
 
 /// The exponent of the largest tile that a game can reach: 2^17 = 131072.
@@ -243,4 +245,34 @@ pub enum AnyBoard {
     Three(Board<3>),
     /// A 4×4 board.
     Four(Board<4>),
+}
+
+impl AnyBoard {
+    /// A board of any side.
+    pub fn of<const N: usize>(board: Board<N>) -> Self {
+        match N {
+            4 => AnyBoard::Four(Board(board.0)),
+            3 => AnyBoard::Three(Board(board.0)),
+            _ => AnyBoard::Two(Board(board.0)),
+        }
+    }
+
+    /// Its side.
+    pub fn side(&self) -> usize {
+        match self {
+            AnyBoard::Two(_) => 2,
+            AnyBoard::Three(_) => 3,
+            AnyBoard::Four(_) => 4,
+        }
+    }
+}
+
+impl fmt::Display for AnyBoard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AnyBoard::Two(board) => board.fmt(f),
+            AnyBoard::Three(board) => board.fmt(f),
+            AnyBoard::Four(board) => board.fmt(f),
+        }
+    }
 }

@@ -35,4 +35,4 @@ pub use random::{GameRng, game_rng};
 pub use rules::Rules;
 pub use state::{Afterstate, Slide, Slides, State};
 pub use symmetry::Symmetry;
-pub use text::ParseError;
+pub use text::{Cell, ParseError, has_faces};

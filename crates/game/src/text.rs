@@ -4,7 +4,7 @@
 //! * exponents, one character a cell, rows together or apart: `0000/0010/0100/000b`;
 //! * face values, one word a cell: `0 0 0 0  0 0 2 0  0 2 0 0  0 0 0 2048`.
 //!
-//! `/`, `|`, `,`, `;` and white space separate words. Four words of four characters are the rows of a
+//! An empty cell is `0`, `.` or `_`. `/`, `|`, `,`, `;` and white space separate words. Four words of four characters are the rows of a
 //! 4×4 board, never the face values of a 2×2 board.
 
 use std::{fmt, str::FromStr};
@@ -16,26 +16,26 @@ use crate::{Afterstate, AnyBoard, Board, BoardError, LARGEST_EXPONENT, State};
 pub enum ParseError {
     /// A character that is no exponent.
     #[error(
-        "character `{found}` in cell {cell} is not a tile: write 0 for empty, 1–9 and a–h for 2, 4, 8, … 131072"
+        "character `{found}` in {cell} is not a tile: write 0, . or _ for empty, 1–9 and a–h for 2, 4, 8, … 131072"
     )]
     Character {
         /// The bad character.
         found: char,
-        /// Its cell, row-major from 0.
-        cell: usize,
+        /// Its cell.
+        cell: Cell,
     },
     /// A word that is no face value.
     #[error(
-        "`{found}` in cell {cell} is not a tile: face values are 0 (empty), 2, 4, 8, … 131072; exponents are written without spaces, as 0000/0010/0100/000b"
+        "`{found}` in {cell} is not a tile: face values are 0, . or _ (empty), 2, 4, 8, … 131072; exponents are written without spaces, as 0000/0010/0100/000b"
     )]
     Face {
         /// The bad word.
         found: String,
-        /// Its cell, row-major from 0.
-        cell: usize,
+        /// Its cell.
+        cell: Cell,
     },
     /// The rows are not equally long.
-    #[error("row {row} is `{found}`: a row of a {side}×{side} board has {side} characters")]
+    #[error("row {} is `{found}`: a row of a {side}×{side} board has {side} characters", row + 1)]
     Row {
         /// The row, from 0.
         row: usize,
@@ -57,6 +57,30 @@ pub enum ParseError {
     Impossible(#[from] BoardError),
 }
 
+/// A cell of a board, as people count: rows and columns from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cell {
+    /// The row, from 1.
+    pub row: usize,
+    /// The column, from 1.
+    pub column: usize,
+}
+
+impl Cell {
+    fn new(index: usize, side: usize) -> Self {
+        Cell { row: index / side + 1, column: index % side + 1 }
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "row {}, column {}", self.row, self.column)
+    }
+}
+
+/// What stands for an empty cell, besides 0.
+const EMPTY: [&str; 2] = [".", "_"];
+
 fn words(text: &str) -> Vec<&str> {
     let separates = |c: char| c.is_whitespace() || "/|,;".contains(c);
     text.split(separates).filter(|word| !word.is_empty()).collect()
@@ -74,11 +98,18 @@ fn form(words: &[&str]) -> Option<(usize, bool)> {
     }
 }
 
+/// Whether a text of a board has face values, one word a cell, rather than exponents.
+pub fn has_faces(text: &str) -> bool {
+    form(&words(text)).is_some_and(|(_, faces)| faces)
+}
+
 /// Whether four words are the rows of a 4×4 board rather than the face values of a 2×2 board, which
 /// have neither letters nor leading zeros.
 fn are_rows(words: &[&str]) -> bool {
-    let is_number =
-        |word: &&str| word.bytes().all(|b| b.is_ascii_digit()) && (*word == "0" || !word.starts_with('0'));
+    let is_number = |word: &&str| {
+        EMPTY.contains(word)
+            || word.bytes().all(|b| b.is_ascii_digit()) && (*word == "0" || !word.starts_with('0'))
+    };
     let is_row = |word: &&str| length(word) == 4;
     words.iter().all(is_row) || (words.iter().any(is_row) && !words.iter().all(is_number))
 }
@@ -89,7 +120,7 @@ fn length(word: &str) -> usize {
 
 fn parse_cells(words: &[&str], side: usize, faces: bool) -> Result<Vec<u8>, ParseError> {
     if faces {
-        return words.iter().enumerate().map(|(cell, word)| parse_face(word, cell)).collect();
+        return words.iter().enumerate().map(|(i, word)| parse_face(word, Cell::new(i, side))).collect();
     }
     if words.len() > 1
         && let Some(row) = words.iter().position(|word| length(word) != side)
@@ -97,15 +128,21 @@ fn parse_cells(words: &[&str], side: usize, faces: bool) -> Result<Vec<u8>, Pars
         return Err(ParseError::Row { row, found: words[row].into(), side });
     }
     let characters = words.iter().flat_map(|word| word.chars());
-    characters.enumerate().map(|(cell, found)| parse_exponent(found, cell)).collect()
+    characters.enumerate().map(|(i, found)| parse_exponent(found, Cell::new(i, side))).collect()
 }
 
-fn parse_exponent(found: char, cell: usize) -> Result<u8, ParseError> {
+fn parse_exponent(found: char, cell: Cell) -> Result<u8, ParseError> {
+    if ['.', '_'].contains(&found) {
+        return Ok(0);
+    }
     let exponent = found.to_digit(1 + u32::from(LARGEST_EXPONENT));
     exponent.map(|e| e as u8).ok_or(ParseError::Character { found, cell })
 }
 
-fn parse_face(word: &str, cell: usize) -> Result<u8, ParseError> {
+fn parse_face(word: &str, cell: Cell) -> Result<u8, ParseError> {
+    if EMPTY.contains(&word) {
+        return Ok(0);
+    }
     match word.parse::<u32>() {
         Ok(0) => Ok(0),
         Ok(tile @ 2..=131_072) if tile.is_power_of_two() => Ok(tile.trailing_zeros() as u8),
@@ -167,6 +204,22 @@ impl<const N: usize> fmt::Display for Board<N> {
             text.push(char::from_digit(exponent.into(), 36).expect("an exponent below 36"));
         }
         f.pad(&text)
+    }
+}
+
+impl<const N: usize> Board<N> {
+    /// The board as face values, one word a cell, rows two spaces apart: `0 2 4 8  16 …`.
+    ///
+    /// ```
+    /// let board: afterstate_game::Board<2> = "10/0b".parse()?;
+    /// assert_eq!(board.faces(), "2 0  0 2048");
+    /// # Ok::<(), afterstate_game::ParseError>(())
+    /// ```
+    pub fn faces(&self) -> String {
+        let exponents: Vec<u8> = self.exponents().collect();
+        let face = |&e: &u8| if e == 0 { "0".to_owned() } else { (1u32 << e).to_string() };
+        let row = |row: &[u8]| row.iter().map(face).collect::<Vec<_>>().join(" ");
+        exponents.chunks(N).map(row).collect::<Vec<_>>().join("  ")
     }
 }
 

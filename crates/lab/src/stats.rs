@@ -127,6 +127,8 @@ pub struct Paired {
     pub sd: Option<f64>,
     /// The share of games in which the second player had the higher score; a draw counts half.
     pub better: f64,
+    /// The probability of a difference at least as large between equal players; none for one game.
+    pub p: Option<f64>,
 }
 
 impl Paired {
@@ -145,8 +147,41 @@ impl Paired {
             }
         };
         let better = pairs().map(points).sum::<f64>() / count as f64;
-        Some(Paired { games: count as u64, mean, ci95, sd, better })
+        let p = ci95.map(|ci| p_value(mean, ci));
+        Some(Paired { games: count as u64, mean, ci95, sd, better, p })
     }
+
+    /// The number of games after which a difference of this size would be significant.
+    pub fn games_needed(&self) -> Option<u64> {
+        let ratio = self.ci95.filter(|_| self.mean != 0.0)? / self.mean;
+        Some((self.games as f64 * ratio * ratio).ceil() as u64)
+    }
+}
+
+/// The two-sided p-value of a mean with this 95% confidence interval: below 0.05 where the interval leaves out 0.
+fn p_value(mean: f64, ci95: f64) -> f64 {
+    if mean == 0.0 { 1.0 } else { erfc(mean.abs() / ci95 * Z / std::f64::consts::SQRT_2) }
+}
+
+/// The complementary error function above 0, within 1.5e-7: Abramowitz and Stegun, 7.1.26.
+fn erfc(x: f64) -> f64 {
+    const A: [f64; 5] = [0.254_829_592, -0.284_496_736, 1.421_413_741, -1.453_152_027, 1.061_405_429];
+    let t = 1.0 / (1.0 + 0.327_591_1 * x);
+    t * A.iter().rev().fold(0.0, |sum, a| sum * t + a) * (-x * x).exp()
+}
+
+/// Which of several p-values are significant at 5% together: Holm's method.
+pub fn holm(p_values: &[f64]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
+    let mut significant = vec![false; p_values.len()];
+    for (rank, &i) in order.iter().enumerate() {
+        if p_values[i] * (p_values.len() - rank) as f64 >= 0.05 {
+            break;
+        }
+        significant[i] = true;
+    }
+    significant
 }
 
 /// Mean and scatter of some numbers.
@@ -351,6 +386,25 @@ mod tests {
         assert_near(paired.ci95.unwrap(), 7.452_414, 1e-5);
         assert_near(paired.better, 2.5 / 3.0, 1e-12);
         assert_eq!(Paired::of(&[], &[]), None);
+    }
+
+    #[test]
+    fn p_values_match_the_tables_and_the_interval() {
+        for (z, p) in [(0.0, 1.0), (1.0, 0.317_311), (1.959_964, 0.05), (3.0, 0.002_700)] {
+            assert_near(p_value(z, Z), p, 1e-6);
+        }
+        assert_eq!(p_value(0.0, 0.0), 1.0);
+        assert_eq!(p_value(3.0, 0.0), 0.0, "every game has the same difference");
+    }
+
+    #[test]
+    fn holm_is_stricter_with_every_comparison() {
+        assert_eq!(holm(&[0.04]), [true]);
+        assert_eq!(holm(&[0.04, 0.3]), [false, false]);
+        // 0.01 · 3, 0.02 · 2, 0.03 · 1 are all below 0.05.
+        assert_eq!(holm(&[0.03, 0.01, 0.02]), [true, true, true]);
+        assert_eq!(holm(&[0.02, 0.01, 0.04, 0.03]), [false, true, false, false]);
+        assert!(holm(&[]).is_empty());
     }
 
     #[test]

@@ -36,9 +36,6 @@ pub(crate) fn model_error(error: ModelError) -> PyErr {
     match error {
         ModelError::File(error) => file_error(error),
         ModelError::Solution(error) => solution_error(error),
-        ModelError::Foreign { .. } => {
-            value_error(format!("{error}; afterstate_2048.import_model(file, output) makes a model of it"))
-        }
         error => value_error(error),
     }
 }

@@ -96,7 +96,7 @@ pub(crate) fn train(
     Ok(Training { directory, recipe, shared })
 }
 
-/// The directory and the recipe of a run: that of the directory, where one is resumed.
+/// The directory and the recipe of a run: that of the directory, where one is resumed by it.
 fn resolve(
     recipe: &str,
     text: Option<&str>,
@@ -120,8 +120,7 @@ fn resolve(
         Some(path) => Directory::new(path),
         None => Directory::default_for(&recipe, Path::new("runs"))?,
     };
-    let stored = if resume { Run::stored_recipe(&directory, overrides)? } else { None };
-    Ok((directory, stored.unwrap_or(recipe)))
+    Ok((directory, recipe))
 }
 
 fn as_json(outcome: &Outcome) -> Value {

@@ -79,7 +79,7 @@ BAD_CALLS = [
     (lambda: a2.perft(BOARDS, 2), ValueError, "one board"),
     (lambda: a2.perft(BOARDS[0], -1), ValueError, "-1 is not from 0"),
     (lambda: a2.draw(BOARDS), ValueError, "one board"),
-    (lambda: a2.from_text("0000/00x0/0000/0000"), ValueError, "`x` in cell 6"),
+    (lambda: a2.from_text("0000/00x0/0000/0000"), ValueError, "`x` in row 2, column 3"),
     (lambda: a2.from_text(["10/01", "100/000/000"]), ValueError, "differ in size"),
     (lambda: a2.from_text(7), TypeError, "int"),
     (lambda: a2.exponents([3]), ValueError, "3 is no tile"),

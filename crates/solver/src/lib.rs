@@ -23,6 +23,7 @@
 mod evaluate;
 mod file;
 mod keys;
+mod optimum;
 mod policy;
 mod regret;
 mod solution;
@@ -34,6 +35,7 @@ mod word;
 
 pub use evaluate::{Boards, Evaluation, Settings, evaluate};
 pub use file::{SolutionError, is_solution};
+pub use optimum::known_optimum;
 pub use policy::{Greedy, Policy, Searching};
 pub use regret::{Mistake, Regret};
 pub use solution::Solution;

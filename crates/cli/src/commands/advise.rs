@@ -1,12 +1,12 @@
 //! `afterstate advise`.
 
 use std::{
-    io::{IsTerminal, Write, stdout},
+    io::{BufRead, IsTerminal, Write, stdin, stdout},
     path::PathBuf,
 };
 
-use afterstate_game::{AnyBoard, Board, Move, State, draw};
-use afterstate_lab::model::Model;
+use afterstate_game::{AnyBoard, Board, Move, ParseError, State, draw, has_faces};
+use afterstate_lab::model::{Model, built_in};
 use afterstate_search::{Advice, Limit, LineMove};
 use clap::Args;
 use serde_json::{Value, json};
@@ -32,10 +32,13 @@ use crate::{
     afterstate advise 0000/0010/0100/000b --model runs/quick\n  \
     afterstate advise '2 4 8 16  0 0 2 4  0 0 0 2  0 0 0 0' --model runs/quick --search 100ms\n  \
     afterstate advise 123400010000/0001 --model runs/quick --search 5ply --json\n  \
+    cat boards.txt | afterstate advise - --json\n  \
     afterstate advise 123/012/001 --exact=3x3.solution")]
 pub(crate) struct Advise {
-    /// The board: exponents (0000/0010/0100/000b) or, in quotes, face values ('0 2 4 …')
-    board: AnyBoard,
+    /// The board: exponents (0000/0010/0100/000b) or, in quotes, face values ('0 2 4 …'); . and _ are empty cells too; -
+    /// reads a board from each line of the standard input
+    #[arg(value_parser = Asked::parse)]
+    board: Asked,
     /// The model file, or the directory of a run; without it, the built-in model
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
@@ -56,25 +59,89 @@ pub(crate) struct Advise {
     json: bool,
 }
 
+/// What is asked about.
+#[derive(Clone)]
+enum Asked {
+    /// The boards of the standard input.
+    Input,
+    Board(Written),
+}
+
+/// A board, and how it was written.
+#[derive(Clone, Copy)]
+struct Written {
+    board: AnyBoard,
+    /// Whether it was written with face values.
+    faces: bool,
+}
+
+impl Asked {
+    fn parse(text: &str) -> Result<Asked, ParseError> {
+        if text == "-" { Ok(Asked::Input) } else { Written::parse(text).map(Asked::Board) }
+    }
+}
+
+impl Written {
+    fn parse(text: &str) -> Result<Written, ParseError> {
+        Ok(Written { board: text.parse()?, faces: has_faces(text) })
+    }
+
+    /// Another board in the same notation.
+    fn like<const N: usize>(self, board: Board<N>) -> String {
+        if self.faces { board.faces() } else { board.to_string() }
+    }
+}
+
 impl Advise {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         if let Some(file) = &self.exact {
             let (threads, json) = (thread_count(self.threads), self.json);
-            return Exact { file: file.as_deref(), threads, json }.advise(self.board, out);
+            let exact = Exact::open(file.as_deref(), threads, json);
+            return self.each_board(out, |written, out| exact.advise(written.board, out));
         }
         let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
-        let model = Model::open(self.model.as_deref())?.with_endgames(endgames);
-        match self.board {
-            AnyBoard::Four(board) => self.advise(&model, board, out),
-            AnyBoard::Three(board) => self.advise(&model, board, out),
-            AnyBoard::Two(board) => self.advise(&model, board, out),
+        let side = match self.board {
+            Asked::Board(written) => written.board.side(),
+            Asked::Input => 4,
+        };
+        let model = Model::open(self.model.as_deref().or_else(|| built_in(side)))?.with_endgames(endgames);
+        self.each_board(out, |written, out| match written.board {
+            AnyBoard::Four(board) => self.advise(&model, board, written, out),
+            AnyBoard::Three(board) => self.advise(&model, board, written, out),
+            AnyBoard::Two(board) => self.advise(&model, board, written, out),
+        })
+    }
+
+    /// Answers for the board, or for each of the standard input.
+    fn each_board(
+        &self,
+        out: &mut dyn Write,
+        advise: impl Fn(Written, &mut dyn Write) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if let Asked::Board(written) = self.board {
+            return advise(written, out);
         }
+        for (number, line) in (1..).zip(stdin().lock().lines()) {
+            let line = line?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let wrong =
+                |error| Failure::input(format!("line {number}: {error}"), "write one board on each line");
+            advise(Written::parse(&line).map_err(wrong)?, out)?;
+            if !self.json {
+                writeln!(out)?;
+            }
+            out.flush()?;
+        }
+        Ok(())
     }
 
     fn advise<const N: usize>(
         &self,
         model: &Model,
         board: Board<N>,
+        written: Written,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let (search, threads) =
@@ -91,7 +158,7 @@ impl Advise {
             }
             return Ok(writeln!(out, "{object}")?);
         }
-        write_text(board, &search, &advice, &line, out)?;
+        write_text(board, written, &search, &advice, &line, out)?;
         for known in &exact {
             let chances = advice.best().and_then(|best| known.chances[best as usize]);
             let [best, chosen] =
@@ -121,14 +188,13 @@ pub(super) fn worth(advice: &Advice, value: f32) -> String {
 
 fn write_text<const N: usize>(
     board: Board<N>,
+    written: Written,
     search: &str,
     advice: &Advice,
     line: &[LineMove<N>],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    if stdout().is_terminal() {
-        writeln!(out, "{}", draw(&board, true))?;
-    }
+    writeln!(out, "{}", draw(&board, stdout().is_terminal()))?;
     let best = advice.best();
     for a in Move::ALL {
         let value = advice.values[a as usize].map_or("illegal".into(), |value| worth(advice, value));
@@ -143,7 +209,8 @@ fn write_text<const N: usize>(
     if plies == 0 {
         return Ok(writeln!(out, "{search}: {evaluated} symmetric boards in {time:.1} ms")?);
     }
-    let moves: Vec<_> = line.iter().map(|step| format!("{} ({})", step.best, step.next)).collect();
+    let written = |step: &LineMove<N>| format!("{} ({})", step.best, written.like(step.next.board()));
+    let moves: Vec<_> = line.iter().map(written).collect();
     writeln!(out, "line   {}", moves.join(", "))?;
     Ok(writeln!(out, "{search}: {plies} moves ahead, {evaluated} afterstates evaluated in {time:.1} ms")?)
 }

@@ -6,16 +6,20 @@
 mod advise;
 mod bench;
 mod completions;
+mod conformance;
 mod dcnn;
 mod endgame;
+mod engine;
 mod eval;
 mod model;
+mod numbers;
 mod perft;
 mod play;
 mod record;
 mod report;
 mod reproduce;
 mod review;
+mod runs;
 mod serve;
 mod solve;
 mod train;
@@ -47,6 +51,7 @@ commands! {
     serve::Serve,
     play::Play,
     train::Train,
+    runs::Runs,
     eval::Eval,
     advise::Advise,
     review::Review,
@@ -57,6 +62,8 @@ commands! {
     report::Report,
     solve::Solve,
     endgame::Endgame,
+    engine::Engine,
+    conformance::Conformance,
     bench::Bench,
     perft::Perft,
     completions::Completions,

@@ -16,13 +16,19 @@ use afterstate_lab::{
 };
 use afterstate_search::{Limit, Player};
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use super::{
     endgame::open_tables,
     eval::{bar, check_search},
     thread_count,
 };
-use crate::{cluster::deal, error::Failure, format::thousands, signals::stop_signal};
+use crate::{
+    cluster::deal,
+    error::Failure,
+    format::{counted, thousands, whole},
+    signals::stop_signal,
+};
 
 /// Record games of a strong player, for networks to learn from
 ///
@@ -54,6 +60,9 @@ enum Action {
 struct Verify {
     /// The directory of the records, or one file
     records: PathBuf,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Args)]
@@ -68,13 +77,13 @@ struct Recording {
     #[arg(long, default_value = "3ply")]
     search: String,
     /// The number of games in all
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = crate::commands::numbers::parse_count)]
     games: u64,
     /// The directory of the records
     #[arg(long, value_name = "DIR", default_value = "records")]
     out: PathBuf,
     /// The seed of the games; it should not be that of evaluations
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = crate::commands::numbers::parse_number)]
     seed: u64,
     /// Record part K of N of the files; all parts can share the directory
     #[arg(long, value_name = "K/N")]
@@ -82,6 +91,9 @@ struct Recording {
     /// The number of threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
 }
 
 impl Record {
@@ -96,8 +108,13 @@ impl Record {
 impl Verify {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let verified = verify(&self.records, |_| ()).map_err(failure)?;
-        let (games, moves) = (thousands(verified.games), thousands(verified.moves));
-        Ok(writeln!(out, "{} files, {games} games, {moves} moves: all follow the rules", verified.shards)?)
+        if self.json {
+            let (files, games, moves) = (verified.shards, verified.games, verified.moves);
+            return Ok(writeln!(out, "{}", json!({ "files": files, "games": games, "moves": moves }))?);
+        }
+        let (games, moves) = (counted(verified.games, "game"), counted(verified.moves, "move"));
+        let files = counted(verified.shards, "file");
+        Ok(writeln!(out, "{files}, {games}, {moves}: all follow the rules")?)
     }
 }
 
@@ -134,10 +151,14 @@ impl Recording {
         let (stop, progress, ended) = (stop_signal()?, bar(games), Mutex::new(Tally::default()));
         let watch = |games: u64, result: Option<GameResult>| {
             progress.inc(games);
+            if result.is_none() && games > 0 {
+                // Games of earlier sittings say nothing of the time that is left.
+                progress.reset_eta();
+            }
             if let Some(result) = result {
                 let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
                 ended.add(&result);
-                let mean = thousands(ended.mean_score().unwrap_or_default() as u64);
+                let mean = whole(ended.mean_score().unwrap_or_default());
                 progress.set_message(format!("mean so far {mean}"));
             }
             !stop.load(Relaxed)
@@ -149,11 +170,19 @@ impl Recording {
         let ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
         progress.finish_and_clear();
         let place = self.out.display();
-        if all.map_err(failure)? {
-            let mean = ended.mean_score().map(|mean| format!(", mean score {} now", thousands(mean as u64)));
+        let finished = all.map_err(failure)?;
+        if self.json {
+            let (played, mean) = (ended.games(), ended.mean_score());
+            let answer = json!({
+                "records": self.out, "games": games, "finished": finished, "played_now": played, "mean_now": mean,
+            });
+            return Ok(writeln!(out, "{answer}")?);
+        }
+        if finished {
+            let mean = ended.mean_score().map(|mean| format!(", mean score {} now", whole(mean)));
             let which = self.part.map(|part| format!(", part {part} of {}", thousands(self.games)));
             let (which, mean) = (which.unwrap_or_default(), mean.unwrap_or_default());
-            writeln!(out, "{} games in {place}{which}{mean}", thousands(games))?;
+            writeln!(out, "{} in {place}{which}{mean}", counted(games, "game"))?;
             if self.part.is_none() {
                 writeln!(out, "next: afterstate dcnn train --records {place}")?;
             }

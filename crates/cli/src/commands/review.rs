@@ -8,7 +8,7 @@ use std::{
 
 use afterstate_game::draw;
 use afterstate_lab::{
-    model::{Model, ModelError},
+    model::{Model, ModelError, built_in},
     review::{self, AnyGame, Format, Grade, Judged, Played, Regret, Summary},
 };
 use afterstate_search::{Advice, Limit};
@@ -72,7 +72,12 @@ impl Review {
         let (format, game) =
             review::parse(&text, MOST_MOVES).map_err(|error| Failure::input(&error, error.hint()))?;
         let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
-        let model = Model::open(self.model.as_deref())?.with_endgames(endgames);
+        let side = match game {
+            AnyGame::Four(_) => 4,
+            AnyGame::Three(_) => 3,
+            AnyGame::Two(_) => 2,
+        };
+        let model = Model::open(self.model.as_deref().or_else(|| built_in(side)))?.with_endgames(endgames);
         if let Err(error @ ModelError::NoNetwork { .. }) = model.network("a review") {
             return Err(Failure::input(error, "give an n-tuple network, or leave --model out"));
         }

@@ -3,13 +3,16 @@
 use std::{
     io::{Write, stderr},
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
+use afterstate_dcnn::DcnnInfo;
+use afterstate_lab::model::open_file;
+use afterstate_network::file::ModelInfo;
 use afterstate_server::{Options, PORT, ServeError, Server, address_in_network};
 use clap::Args;
 
-use super::endgame::open_tables;
+use super::{endgame::open_tables, model::failure as file_failure};
 use crate::error::Failure;
 
 /// Serve the page and the API
@@ -49,6 +52,9 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        if let Some(model) = &self.model {
+            check_model(model)?;
+        }
         let defaults = Options::default();
         let options = Options {
             listen: self.listen.unwrap_or(defaults.listen),
@@ -84,6 +90,15 @@ impl Serve {
         out.flush()?;
         server.run_until_signal().map_err(failure)
     }
+}
+
+/// Refuses a model that is none, before anything is served.
+fn check_model(path: &Path) -> Result<(), Failure> {
+    let file = open_file(path)?;
+    if !DcnnInfo::is_in(&file) {
+        ModelInfo::of(&file).map_err(file_failure)?;
+    }
+    Ok(())
 }
 
 /// What it means to let others in.

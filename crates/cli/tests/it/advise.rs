@@ -64,3 +64,45 @@ fn bad_requests_are_refused() {
         assert!(complaint.contains(part), "{arguments:?}: {complaint}");
     }
 }
+
+#[test]
+fn boards_come_from_standard_input_and_lines_keep_their_notation() {
+    use std::{io::Write, process::Stdio};
+    let ask = |arguments: &[&str], boards: &str| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_afterstate"))
+            .args(["advise", "--search", "1ply"])
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        child.stdin.take().expect("a pipe").write_all(boards.as_bytes()).expect("it listens");
+        child.wait_with_output().expect("an end")
+    };
+    let output = ask(&["-", "--json"], "1123/0000/0000/0000\n\n2 2 4 8  . . . .  _ _ _ _  0 0 0 0\n");
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let answers: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(answers.len(), 2);
+    assert_eq!(answers[0]["values"], answers[1]["values"], "the same board in two notations");
+    let output = ask(&["-"], "1123/0000/0000/0000\nnonsense\n");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("line 2"), "{output:?}");
+
+    let text = good(&["2 2 4 8  0 0 0 0  0 0 0 0  0 0 0 0", "--search", "2ply"]);
+    assert!(text.contains("      2      2      4      8\n"), "the board is drawn: {text}");
+    let line = text.lines().find(|line| line.starts_with("line")).expect("a line");
+    assert!(line.contains(" 0 ") && !line.contains('/'), "face values: {line}");
+    let text = good(&["1123/..../____/0000", "--search", "2ply"]);
+    assert!(text.lines().any(|line| line.starts_with("line") && line.contains('/')), "exponents: {text}");
+}
+
+#[test]
+fn a_model_for_three_by_three_is_built_in() {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_afterstate")).args(["advise", "123/012/001", "--json"]).output();
+    let output = output.expect("the binary runs");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(answer["expected"].as_f64() > Some(1000.0), "{answer}");
+}

@@ -47,8 +47,8 @@ fn perft_as_json() {
 #[test]
 fn bad_input_is_refused_with_a_reason() {
     let cases: [(&[&str], &[&str]); 8] = [
-        (&["perft", "00x0/0010/0100/0000", "2"], &["`x`", "cell 2"]),
-        (&["perft", "0000/0010/0100/000", "2"], &["row 3", "`000`"]),
+        (&["perft", "00x0/0010/0100/0000", "2"], &["`x`", "row 1, column 3"]),
+        (&["perft", "0000/0010/0100/000", "2"], &["row 4", "`000`"]),
         (&["perft", "0000/0010/0100/0000", "two"], &["'two'", "DEPTH"]),
         (&["perft", "0000/0010/0100/0000"], &["DEPTH", "afterstate perft"]),
         (&["perf"], &["'perf'", "perft"]),
@@ -83,6 +83,35 @@ fn every_shell_gets_completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(good(&["completions", shell]).contains("perft"), "{shell}");
     }
+}
+
+#[test]
+fn names_of_recipes_and_models_are_completed() {
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(good(&["completions", shell]).contains("afterstate completions --names"), "{shell}");
+    }
+    let recipes = good(&["completions", "--names", "train"]);
+    assert!(
+        recipes.lines().any(|name| name == "quick") && recipes.contains("jaskowski-2016/table-2/"),
+        "{recipes}"
+    );
+    assert!(good(&["completions", "--names", "eval"]).lines().any(|name| name == "built-in"));
+}
+
+/// The script as bash runs it.
+#[test]
+fn bash_completes_the_name_of_a_recipe() {
+    let script = good(&["completions", "bash"]);
+    let folder = tempfile::tempdir().expect("a directory");
+    std::fs::write(folder.path().join("script"), script).expect("a file");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_afterstate")).parent().expect("a directory");
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+    let ask = ". ./script; COMP_WORDS=(afterstate train qui); COMP_CWORD=2; _afterstate_with_names afterstate qui train; \
+               echo \"${COMPREPLY[@]}\"";
+    let output = Command::new("bash").current_dir(&folder).env("PATH", path).args(["-c", ask]).output();
+    let Ok(output) = output else { return };
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.split_whitespace().any(|word| word == "quick"), "{output:?}");
 }
 
 /// The behaviour of the whole program in one number. A commit that changes it says so and why.

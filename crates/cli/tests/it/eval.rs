@@ -397,10 +397,48 @@ fn parts_merge_to_what_one_machine_prints() {
         (&[".", "--part", "3/3"], "--out"),
         (&[".", "--part", "4/3", "--out", "4.jsonl"], "`4/3` is no part"),
         (&[".", "--games", "2", "--part", "3/3", "--out", "4.jsonl"], "has none of them"),
-        (&[".", "--games", "50", "--goal", "512", "--part", "2/3", "--out", "1.jsonl"], "1.jsonl belongs to"),
+        (&[".", "--games", "50", "--part", "2/3", "--out", "1.jsonl"], "1.jsonl belongs to"),
     ] {
         let output = eval(directory, arguments);
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(2) && told.contains(message), "{arguments:?}: {told}");
     }
+}
+
+#[test]
+fn several_players_meet_in_the_same_games() {
+    let directory = model();
+    let arguments = ["model.safetensors", "--search", "random,1ply,2ply", "--games", "20", "--out", "games"];
+    let text = good(directory.path(), &arguments);
+    assert!(text.contains("A      ") && text.contains("C − B  "), "{text}");
+    assert!(text.contains(" is better than A, by "), "a search beats random play: {text}");
+    let object: Value =
+        serde_json::from_str(&good(directory.path(), &[&arguments[..], &["--json"]].concat())).expect("JSON");
+    assert_eq!(object["players"].as_array().map(Vec::len), Some(3));
+    let differences = object["differences"].as_array().expect("differences");
+    assert_eq!(differences.len(), 3);
+    assert_eq!(
+        (&differences[0]["players"], &differences[0]["significant"]),
+        (&serde_json::json!([0, 1]), &true.into())
+    );
+    for file in ["A", "B", "C"] {
+        let text = fs::read_to_string(directory.path().join(format!("games/{file}.jsonl"))).expect("games");
+        let games: Vec<Value> =
+            text.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!(games.len(), 20);
+        for game in games {
+            let board: afterstate_game::State<4> =
+                game["board"].as_str().expect("a board").parse().expect("a board");
+            assert!(board.is_terminal(), "{game}");
+            let firsts = game["firsts"].as_object().expect("tiles");
+            assert!(firsts[&game["tile"].to_string()].as_u64() <= game["moves"].as_u64(), "{game}");
+            assert_eq!(firsts.keys().filter(|tile| tile.as_str() == "4").count(), 1, "{game}");
+        }
+    }
+    // Two of the same cannot be told apart.
+    let text = good(directory.path(), &["--compare", ".", ".", "--games", "10"]);
+    assert!(text.contains("A and B cannot be told apart by 10 games"), "{text}");
+    let alone = good(directory.path(), &[".", "--games", "20", "--json"]);
+    let alone: Value = serde_json::from_str(&alone).expect("JSON");
+    assert_eq!(alone["score"]["mean"], object["players"][1]["score"]["mean"], "with courses or without");
 }

@@ -2,14 +2,19 @@
 
 mod advise;
 mod command;
+mod conformance;
 mod dcnn;
 mod endgame;
+mod engine;
 mod eval;
+mod faults;
 mod model;
 mod parsers;
 mod report;
 mod reproduce;
 mod review;
+mod runs;
 mod serve;
 mod solve;
 mod train;
+mod tutorials;

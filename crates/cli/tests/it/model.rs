@@ -95,3 +95,39 @@ fn fold_and_average_make_models() {
     let table = |name: &str| Network::load(&path(name)).expect("a model").table(1).collect::<Vec<_>>();
     assert_eq!(table("a"), table("e"), "the mean of equal ones");
 }
+
+#[test]
+fn initial_values_and_stages_are_exported() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name);
+    let tuples = Tuples::named("2x4").expect("a set");
+    let spec = NetworkSpec { tuples: tuples.clone(), initial: vec![3200.0], ..NetworkSpec::default() };
+    let optimistic = Network::new(spec).expect("a small network");
+    optimistic.set_table(0, (0..65_536u32).map(|i| (i % 97) as f32));
+    optimistic.save(&path("optimistic.safetensors"), &[].into()).expect("a model");
+    let stages = "2^2-carried".parse().expect("stages");
+    let spec = NetworkSpec { tuples, stages, promotion: true, ..NetworkSpec::default() };
+    let staged = Network::new(spec).expect("a small network");
+    (0..8)
+        .for_each(|table| staged.set_table(table, (0..65_536u32).map(|i| (i % (11 + table as u32)) as f32)));
+    staged.save(&path("staged.safetensors"), &[].into()).expect("a model");
+
+    let advice = |model: &str| -> Value {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+        let arguments = ["advise", "1234/0b12/0001/c000", "--search", "1ply", "--json", "--model", model];
+        let output = command.current_dir(directory.path()).args(arguments).output().expect("the binary runs");
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")["values"].clone()
+    };
+    for (model, file) in [("optimistic", "o.w"), ("optimistic", "o.bin"), ("staged", "s.bin")] {
+        let model = format!("{model}.safetensors");
+        let answer = good(directory.path(), &["export", &model, "-o", file, "--json"]);
+        assert_eq!(serde_json::from_str::<Value>(&answer).expect("JSON")["file"], file);
+        let (before, after) = (advice(&model), advice(file));
+        for a in ["up", "right", "down", "left"] {
+            let difference = before[a].as_f64().unwrap_or_default() - after[a].as_f64().unwrap_or_default();
+            assert!(difference.abs() < 0.01, "{file}, {a}: {before} {after}");
+        }
+    }
+    assert!(refused(directory.path(), &["export", "staged.safetensors", "-o", "s.w"]).contains("4 stages"));
+}

@@ -74,6 +74,10 @@ fn face_values_and_exponents_are_told_apart() {
         assert_eq!(exponents.parse::<AnyBoard>(), faces.parse(), "{faces}");
         assert!(exponents.parse::<AnyBoard>().is_ok());
     }
+    for (dots, zeros) in [("..../..1./.1../...b", "0000/0010/0100/000b"), ("2 . _ 2048", "2 0 0 2048")] {
+        assert_eq!(dots.parse::<AnyBoard>(), zeros.parse(), "{dots}");
+        assert!(dots.parse::<AnyBoard>().is_ok(), "{dots}");
+    }
     let rows = "1024 1024 1024 1024".parse::<AnyBoard>();
     assert_eq!(rows, "1024/1024/1024/1024".parse(), "four words of four characters are rows");
 }
@@ -82,21 +86,21 @@ fn face_values_and_exponents_are_told_apart() {
 const ERRORS: [(&str, &[&str]); 19] = [
     ("", &["0 cells", "16 (4×4), 9 (3×3) or 4 (2×2)"]),
     ("///", &["0 cells"]),
-    ("00x0/0010/0100/0000", &["`x`", "cell 2", "a–h"]),
-    ("0000/0010/01i0/0000", &["`i`", "cell 10"]),
-    ("00000010010000é0", &["`é`", "cell 14"]),
-    ("0000/0010/0100/000", &["row 3", "`000`", "4 characters"]),
-    ("0000/00100/0100/000", &["row 1", "`00100`", "4×4"]),
-    ("000/00/000", &["row 1", "`00`", "3×3"]),
+    ("00x0/0010/0100/0000", &["`x`", "row 1, column 3", "a–h"]),
+    ("0000/0010/01i0/0000", &["`i`", "row 3, column 3"]),
+    ("00000010010000é0", &["`é`", "row 4, column 3"]),
+    ("0000/0010/0100/000", &["row 4", "`000`", "4 characters"]),
+    ("0000/00100/0100/000", &["row 2", "`00100`", "4×4"]),
+    ("000/00/000", &["row 2", "`00`", "3×3"]),
     ("0000/0000/0000", &["12 cells"]),
     ("0000/0000/0000/0000/0000", &["20 cells"]),
     ("00000", &["5 cells"]),
     ("2 4 8", &["3 cells"]),
     ("2 4 8 16 32", &["5 cells"]),
-    ("2 4 8 x", &["`x`", "cell 3", "face values"]),
-    ("2 4 8 6", &["`6`", "cell 3"]),
-    ("0 0 0 0 0 0 1 0 0 1 0 0 0 0 0 0", &["`1`", "cell 6", "without spaces"]),
-    ("0 0 0 0 262144 0 0 0 0", &["`262144`", "cell 4", "131072"]),
+    ("2 4 8 x", &["`x`", "row 2, column 2", "face values"]),
+    ("2 4 8 6", &["`6`", "row 2, column 2"]),
+    ("0 0 0 0 0 0 1 0 0 1 0 0 0 0 0 0", &["`1`", "row 2, column 3", "without spaces"]),
+    ("0 0 0 0 262144 0 0 0 0", &["`262144`", "row 2, column 2", "131072"]),
     ("0 0 0 0 -2 0 0 0 0", &["`-2`"]),
     ("hh00/0000/0000/0000", &["262144", "262140"]),
 ];

@@ -1,6 +1,9 @@
 //! Results of an evaluation kept in a file, game by game, so that one that was interrupted can go on.
 
-use std::{collections::HashSet, path::Path};
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::Path,
+};
 
 use afterstate_network::file::safetensors::TensorFile;
 use serde::{Deserialize, Serialize};
@@ -55,6 +58,12 @@ pub(super) struct KeptGame {
     pub(super) seconds: f64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) positions: Vec<Position>,
+    /// The last board.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    board: Option<String>,
+    /// The number of moves after which each largest tile was first there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    firsts: BTreeMap<String, u64>,
 }
 
 impl Line for KeptGame {
@@ -147,7 +156,18 @@ impl KeptGames {
             let positions = ended.positions.iter().filter(|position| position.game == game);
             let positions: Vec<_> = positions.cloned().collect();
             self.positions.extend_from_slice(&positions);
-            self.log.append(&KeptGame { game, score, tile: 1 << max_exponent, moves, seconds, positions })?;
+            let course = ended.courses.iter().find(|course| course.game == game);
+            let firsts = course.iter().flat_map(|course| &course.firsts);
+            self.log.append(&KeptGame {
+                game,
+                score,
+                tile: 1 << max_exponent,
+                moves,
+                seconds,
+                positions,
+                board: course.map(|course| course.board.clone()),
+                firsts: firsts.map(|(tile, moves)| (tile.to_string(), *moves)).collect(),
+            })?;
             self.results.push(*result);
         }
         Ok(())

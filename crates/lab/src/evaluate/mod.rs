@@ -11,6 +11,8 @@ mod players;
 mod survival;
 mod times;
 
+use std::collections::BTreeMap;
+
 use afterstate_game::Rules;
 use afterstate_network::Network;
 use afterstate_search::{Endgames, Player, PlayerSpec};
@@ -89,6 +91,20 @@ pub struct Outcome {
     pub times: Times,
     /// The first positions of the steps.
     pub positions: Vec<Position>,
+    /// How the games went; nothing is known for greedy play.
+    #[serde(default)]
+    pub courses: Vec<Course>,
+}
+
+/// How a game went.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Course {
+    /// The number of the game.
+    pub game: u64,
+    /// The last board.
+    pub board: String,
+    /// The number of moves after which each largest tile was first there.
+    pub firsts: BTreeMap<u64, u64>,
 }
 
 impl Outcome {
@@ -97,6 +113,7 @@ impl Outcome {
         self.results.extend_from_slice(&other.results);
         self.times.merge(&other.times);
         self.positions.extend_from_slice(&other.positions);
+        self.courses.extend_from_slice(&other.courses);
     }
 
     /// Puts the games into the order of their numbers.
@@ -115,6 +132,12 @@ impl Contest<'_> {
             let results = greedy::evaluate(network, player.downgrade, games, threads, watch)?;
             return Some(Outcome { results, ..Outcome::default() });
         }
+        self.play_with_courses(watch)
+    }
+
+    /// As [`play`](Self::play), with the course of every game, which takes longer where play is greedy.
+    pub fn play_with_courses(&self, mut watch: impl FnMut(&Outcome) -> bool) -> Option<Outcome> {
+        let watch = &mut watch;
         match self.network.spec().side {
             4 => players::evaluate::<4>(self, watch),
             3 => players::evaluate::<3>(self, watch),

@@ -2,6 +2,7 @@
 //! several in step.
 
 use std::{
+    collections::BTreeMap,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -13,7 +14,7 @@ use std::{
 use afterstate_game::Game;
 use afterstate_search::Player;
 
-use super::{Contest, Games, Outcome, Steps, Times, survival::Collector};
+use super::{Contest, Course, Games, Outcome, Steps, Times, survival::Collector};
 use crate::stats::GameResult;
 
 /// How often the watcher is asked, when nothing ends, whether to go on.
@@ -46,18 +47,21 @@ pub(super) fn play_all<const N: usize, P: Player<N>>(
         |player, number, stop| {
             let mut game = Game::new(games.rules, games.seed, number);
             let (mut times, mut collector) = (Times::default(), Collector::new(collect));
+            let mut firsts = Firsts::default();
             let watch = |game: &Game<N>| {
                 collector.note(number, game);
+                firsts.note(game);
                 true
             };
             let whole = play(player, &mut game, &mut times, stop, watch);
-            whole.then(|| (finish(number, &game), times, collector.positions))
+            whole.then(|| (finish(number, &game), times, collector.positions, firsts.course(number, &game)))
         },
         |ended| {
-            let ended = ended.map_or_else(Outcome::default, |(result, times, positions)| Outcome {
+            let ended = ended.map_or_else(Outcome::default, |(result, times, positions, course)| Outcome {
                 results: vec![result],
                 times,
                 positions,
+                courses: vec![course],
             });
             outcome.add(&ended);
             watch(&ended)
@@ -87,6 +91,25 @@ pub(super) fn play<const N: usize>(
     true
 }
 
+/// The moves after which tiles were first there.
+#[derive(Clone, Default)]
+struct Firsts(BTreeMap<u64, u64>);
+
+impl Firsts {
+    /// Looks at a game before its first move and after each. A move makes at most one tile that is larger than all before.
+    fn note<const N: usize>(&mut self, game: &Game<N>) {
+        let largest = u64::from(game.state().board().max_tile());
+        if self.0.last_key_value().is_none_or(|(tile, _)| largest > *tile) {
+            self.0.insert(largest, game.moves());
+        }
+    }
+
+    /// How a game went that is over.
+    fn course<const N: usize>(self, number: u64, game: &Game<N>) -> Course {
+        Course { game: number, board: game.state().to_string(), firsts: self.0 }
+    }
+}
+
 /// The result of a game that is over.
 fn finish<const N: usize>(number: u64, game: &Game<N>) -> GameResult {
     let max_exponent = game.state().board().max_exponent();
@@ -110,26 +133,35 @@ pub(super) fn play_in_step<const N: usize, P: Player<N>>(
             while !stop.load(Relaxed) {
                 let room = player.games_in_step().min(share) - playing.len();
                 let more = numbers.by_ref().take(room);
-                playing.extend(more.map(|number| (number, Game::<N>::new(games.rules, games.seed, number))));
+                playing.extend(more.map(|number| {
+                    let game = Game::<N>::new(games.rules, games.seed, number);
+                    let mut firsts = Firsts::default();
+                    firsts.note(&game);
+                    (number, game, firsts)
+                }));
                 if playing.is_empty() {
                     return;
                 }
-                let states: Vec<_> = playing.iter().map(|(_, game)| game.state()).collect();
-                for ((_, game), advice) in playing.iter_mut().zip(player.advise_all(&states)) {
+                let states: Vec<_> = playing.iter().map(|(_, game, _)| game.state()).collect();
+                for ((_, game, firsts), advice) in playing.iter_mut().zip(player.advise_all(&states)) {
                     times.add_move(&advice);
                     advice.best().map(|best| game.play(best));
+                    firsts.note(game);
                 }
-                for (number, game) in playing.extract_if(.., |(_, game)| game.state().is_terminal()) {
-                    if !send((finish(number, &game), std::mem::take(&mut times))) {
+                let over = |(_, game, _): &mut (u64, Game<N>, Firsts)| game.state().is_terminal();
+                for (number, game, firsts) in playing.extract_if(.., over) {
+                    let (result, course) = (finish(number, &game), firsts.course(number, &game));
+                    if !send((result, std::mem::take(&mut times), course)) {
                         return;
                     }
                 }
             }
         },
         |ended| {
-            let ended = ended.map_or_else(Outcome::default, |(result, times)| Outcome {
+            let ended = ended.map_or_else(Outcome::default, |(result, times, course)| Outcome {
                 results: vec![result],
                 times,
+                courses: vec![course],
                 ..Outcome::default()
             });
             outcome.add(&ended);

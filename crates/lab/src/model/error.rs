@@ -17,14 +17,6 @@ pub enum ModelError {
     /// The solution cannot be read, or is damaged.
     #[error(transparent)]
     Solution(#[from] SolutionError),
-    /// The file is another program's.
-    #[error("{} is {what}, not a model file", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What it is.
-        what: &'static str,
-    },
     /// The recipe in the file cannot be read.
     #[error(transparent)]
     Recipe(#[from] RecipeError),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use afterstate_game::Rules;
-use afterstate_network::file::{Format, ModelInfo, safetensors::TensorFile};
+use afterstate_network::file::{self, ModelInfo, safetensors::TensorFile};
 use afterstate_search::Downgrade;
 
 use super::ModelError;
@@ -15,24 +15,36 @@ pub const DOWNGRADE: &str = "downgrade";
 /// The name of the model that is part of the program.
 pub const BUILT_IN: &str = "built-in";
 
-static BUILT_IN_FILE: &[u8] = include_bytes!("../../../../models/built-in.safetensors");
+/// The name of the small model for 3×3 that is part of the program.
+pub const BUILT_IN_3X3: &str = "built-in-3x3";
 
-/// Opens a model file, or that of a run directory, without loading it; by its name, the built-in one, unless there is a
-/// file of that name.
+/// The models that are part of the program, by name.
+static BUILT_INS: [(&str, &[u8]); 2] = [
+    (BUILT_IN, include_bytes!("../../../../models/built-in.safetensors")),
+    (BUILT_IN_3X3, include_bytes!("../../../../models/built-in-3x3.safetensors")),
+];
+
+/// The built-in model for boards of this side, if there is one.
+pub fn built_in(side: usize) -> Option<&'static Path> {
+    match side {
+        4 => Some(Path::new(BUILT_IN)),
+        3 => Some(Path::new(BUILT_IN_3X3)),
+        _ => None,
+    }
+}
+
+/// Opens a model file, that of a run directory, or the file of another program, without loading it; by its name, a
+/// built-in one, unless there is a file of that name.
 ///
 /// # Errors
 /// When it cannot be read, or is no model file.
 pub fn open_file(path: &Path) -> Result<TensorFile, ModelError> {
-    if path == Path::new(BUILT_IN) && !path.exists() {
-        return Ok(TensorFile::from_static(path, BUILT_IN_FILE)?);
+    let built_in = BUILT_INS.iter().find(|(name, _)| path == Path::new(name));
+    if let Some((_, bytes)) = built_in.filter(|_| !path.exists()) {
+        return Ok(TensorFile::from_static(path, bytes)?);
     }
     let path = if path.is_dir() { Directory::new(path).model() } else { path.to_owned() };
-    let what = match Format::detect(&path)? {
-        Format::Model => return Ok(TensorFile::open(&path)?),
-        Format::Tdl2048 => "a .w file of TDL2048+",
-        Format::Jaskowski => "a player file of Jaśkowski",
-    };
-    Err(ModelError::Foreign { path, what })
+    Ok(file::open(&path)?)
 }
 
 /// The boards that a model asks to be shown downgraded.

@@ -22,7 +22,7 @@ use crate::evaluate::header_checksum;
 pub use describe::{Class, Description, describe};
 pub use error::ModelError;
 pub use exact::Exact;
-pub use file::{BUILT_IN, DOWNGRADE, open_file};
+pub use file::{BUILT_IN, BUILT_IN_3X3, DOWNGRADE, built_in, open_file};
 pub use play::Search;
 
 /// A model in memory.

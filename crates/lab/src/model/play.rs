@@ -139,10 +139,38 @@ impl Model {
         collect: Option<Steps>,
         watch: impl FnMut(&Outcome) -> bool,
     ) -> Result<Option<Outcome>, ModelError> {
+        self.play_games(search, games, threads, collect, false, watch)
+    }
+
+    /// As [`play`](Self::play), with the course of each game, which takes longer where play is greedy.
+    ///
+    /// # Errors
+    /// When it cannot play so.
+    pub fn play_with_courses(
+        &self,
+        search: Search,
+        games: Games<'_>,
+        threads: usize,
+        collect: Option<Steps>,
+        watch: impl FnMut(&Outcome) -> bool,
+    ) -> Result<Option<Outcome>, ModelError> {
+        self.play_games(search, games, threads, collect, true, watch)
+    }
+
+    fn play_games(
+        &self,
+        search: Search,
+        games: Games<'_>,
+        threads: usize,
+        collect: Option<Steps>,
+        courses: bool,
+        watch: impl FnMut(&Outcome) -> bool,
+    ) -> Result<Option<Outcome>, ModelError> {
         Ok(match (&self.kind, search) {
             (Kind::Network(network), Search::Player(player)) => {
                 let endgames = self.endgames.as_ref();
-                Contest { network, player, endgames, games, threads, collect }.play(watch)
+                let contest = Contest { network, player, endgames, games, threads, collect };
+                if courses { contest.play_with_courses(watch) } else { contest.play(watch) }
             }
             (Kind::Dcnn(dcnn, work), Search::Policy(_) | Search::Value) => {
                 evaluate_players(games, threads, || dcnn_player(dcnn, work, search), watch)

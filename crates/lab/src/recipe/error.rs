@@ -23,6 +23,9 @@ pub enum RecipeError {
         /// The names of its rows.
         rows: Vec<String>,
     },
+    /// One recipe, where a table of recipes was asked for.
+    #[error("{0} is one recipe, not a table of recipes")]
+    NoTable(String),
     /// The file exists but cannot be read.
     #[error("cannot read the recipe {path}: {source}")]
     Read {

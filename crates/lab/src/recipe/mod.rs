@@ -42,7 +42,7 @@ pub use game::Game;
 pub use learning::Learning;
 pub use network::{Network, Tuples};
 pub use running::{Checkpoint, Evaluation, Log, Threads};
-pub use shipped::{Shipped, shipped};
+pub use shipped::{Shipped, rows, shipped};
 use source::Source;
 pub use start::Start;
 
@@ -84,6 +84,8 @@ impl Recipe {
     pub fn load(name_or_path: &str, overrides: &[String]) -> Result<Recipe, RecipeError> {
         let (file, row) = match name_or_path.rsplit_once('/') {
             _ if Path::new(name_or_path).is_file() => (name_or_path.to_owned(), None),
+            // A row of a table that is named with its ending.
+            Some((table, row)) if Path::new(table).is_file() => (table.to_owned(), Some(row)),
             Some((table, row)) => (format!("{table}.toml"), Some(row)),
             None => return Shipped::find(name_or_path)?.recipe(overrides),
         };
@@ -92,8 +94,8 @@ impl Recipe {
         }
         let read = std::fs::read_to_string(&file);
         let text = read.map_err(|source| RecipeError::Read { path: file.clone(), source })?;
-        let name = Path::new(name_or_path).file_stem().unwrap_or_default().to_string_lossy();
-        let name = row.map_or(name.into_owned(), str::to_owned);
+        let stem = Path::new(&file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = row.map_or(stem.clone(), |row| format!("{stem}/{row}"));
         Recipe::resolve(&name, &file, Source::parse(&file, &text)?, row, overrides)
     }
 

@@ -1,10 +1,15 @@
 //! From the words of a recipe to the types of the network and the trainer.
 
+use std::collections::BTreeSet;
+
 use afterstate_learning::Settings;
 use afterstate_search::Downgrade;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Recipe, RecipeError};
+
+/// What a resumed run cannot change: all of these sections.
+const FIXED: [&str; 6] = ["seed", "game", "network", "learning", "start", "parallel"];
 
 impl Recipe {
     /// What the trainer is told.
@@ -37,10 +42,39 @@ impl Recipe {
         Ok(toml::to_string(&table)?)
     }
 
+    /// The first key that shapes the weights and differs in another recipe, with the value here and the value there.
+    pub fn first_difference(&self, other: &Recipe) -> Option<(String, String, String)> {
+        let [ours, theirs] = [self, other].map(|recipe| {
+            let mut recipe = recipe.clone();
+            recipe.parallel.threads = recipe.parallel.thread_count();
+            toml::Table::try_from(&recipe).unwrap_or_default()
+        });
+        FIXED.iter().find_map(|key| differing(key, ours.get(*key), theirs.get(*key)))
+    }
+
     /// A checksum of what a run never changes: the logs of a run are known by it.
     pub(crate) fn fingerprint(&self) -> String {
         let mut table = toml::Table::try_from(self).unwrap_or_default();
         table.retain(|key, _| ["seed", "game", "network", "learning", "start"].contains(&key));
         format!("{:016x}", xxh3_64(table.to_string().as_bytes()))
     }
+}
+
+/// The first dotted key in which two values differ, with both values as TOML.
+fn differing(
+    key: &str,
+    ours: Option<&toml::Value>,
+    theirs: Option<&toml::Value>,
+) -> Option<(String, String, String)> {
+    if ours == theirs {
+        return None;
+    }
+    if let (Some(toml::Value::Table(ours)), Some(toml::Value::Table(theirs))) = (ours, theirs) {
+        let keys: BTreeSet<_> = ours.keys().chain(theirs.keys()).collect();
+        return keys
+            .into_iter()
+            .find_map(|inner| differing(&format!("{key}.{inner}"), ours.get(inner), theirs.get(inner)));
+    }
+    let text = |value: Option<&toml::Value>| value.map_or("nothing".to_owned(), toml::Value::to_string);
+    Some((key.to_owned(), text(ours), text(theirs)))
 }

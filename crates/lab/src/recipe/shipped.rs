@@ -1,5 +1,7 @@
 //! The recipes that come with the program.
 
+use std::path::Path;
+
 use super::error::nearest;
 use super::source::Source;
 use super::{Recipe, RecipeError};
@@ -65,6 +67,22 @@ impl Shipped {
 /// All recipes that come with the program: sorted by file, rows of a table in its order.
 pub fn shipped() -> impl Iterator<Item = Shipped> {
     EMBEDDED.iter().filter(|(file, _)| file.rsplit('/').next() != Some(PIECE)).flat_map(recipes_of)
+}
+
+/// The names of a table's rows, by which [`Recipe::load`] finds them: of a table in a file, or a shipped one.
+///
+/// # Errors
+/// When there is no such table, or it is one recipe.
+pub fn rows(table: &str) -> Result<Vec<String>, RecipeError> {
+    let source = if Path::new(table).is_file() {
+        let read = std::fs::read_to_string(table);
+        let text = read.map_err(|source| RecipeError::Read { path: table.to_owned(), source })?;
+        Source::parse(table, &text)?
+    } else {
+        Shipped::find(table)?.source()?
+    };
+    let rows: Vec<_> = source.rows().map(|row| format!("{table}/{row}")).collect();
+    if rows.is_empty() { Err(RecipeError::NoTable(table.to_owned())) } else { Ok(rows) }
 }
 
 /// The recipe in a file, or its rows. What cannot be read is one recipe, which says so when it is asked for.

@@ -8,7 +8,7 @@ use afterstate_network::{
     Network,
     file::{
         FileError, Problem, metadata,
-        safetensors::{self, TensorFile},
+        safetensors::{self, Tensor, TensorFile},
     },
 };
 use serde::{Deserialize, Serialize};
@@ -75,6 +75,7 @@ pub(super) fn save(
         numbers.iter().flat_map(|numbers| network.tensors_of(numbers.name, |p| numbers.get(p)));
     let tensors = network.tensors().chain(of_step_size);
     directory.save_checkpoint(|path| {
+        let tensors = tensors.map(Tensor::compressed);
         let saved = safetensors::write(path, &metadata(network.spec(), &extra), tensors);
         saved.map_err(|error| unsaved(error, recipe, progress))
     })
@@ -150,7 +151,7 @@ fn restore_numbers(file: &TensorFile, network: &Network, trainer: &Trainer<'_>) 
                 let problem = format!("it holds no `{}`, which the step size needs", numbers.name);
                 return Err(unusable(file.path(), problem));
             }
-            for (position, number) in network.positions(table).zip(file.tensor(&name)?.iter()) {
+            for (position, number) in network.positions(table).zip(file.numbers(&name)?.floats().iter()) {
                 numbers.set(position, number);
             }
         }

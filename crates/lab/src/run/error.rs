@@ -26,8 +26,15 @@ pub enum RunError {
     #[error("`{0}` cannot be the name of a directory of runs")]
     Name(String),
     /// A resumed run was told to learn something else.
-    #[error("`{0}` cannot be changed when a run is resumed")]
-    Changed(&'static str),
+    #[error("`{key}` cannot be changed when a run is resumed: the run has {stored}, the recipe {wanted}")]
+    Changed {
+        /// The first key that differs.
+        key: String,
+        /// Its value in the run.
+        stored: String,
+        /// Its value in the recipe.
+        wanted: String,
+    },
     /// A run that ended after a number of games was told to play more.
     #[error("a run that has played all {0} games of its budget cannot play more")]
     Extended(u64),
@@ -54,8 +61,8 @@ pub enum RunError {
     OtherRecipe {
         /// The checkpoint.
         path: PathBuf,
-        /// The first part that differs.
-        key: &'static str,
+        /// The first key that differs.
+        key: String,
     },
     /// The checkpoint is of another version of the program.
     #[error("{}: the checkpoint was written by afterstate {found}, and this is afterstate {}", path.display(), env!("CARGO_PKG_VERSION"))]

@@ -20,6 +20,7 @@
 mod checkpoint;
 mod error;
 mod finished;
+mod first_weights;
 mod generations;
 mod plan;
 mod positions;
@@ -46,6 +47,7 @@ use crate::{
     stats::{Tally, TileRates},
 };
 pub use error::RunError;
+pub use first_weights::check_sources;
 pub use plan::Plan;
 pub use replicas::{MergeEvery, MergeEveryError, Merging, Replicas};
 pub use speed::{LONGEST, Spans, moves_per_second};
@@ -153,6 +155,16 @@ impl Directory {
         lock.is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
     }
 
+    /// Removes what [`lock`](Self::lock) made, where nothing else has come of it.
+    fn remove_if_empty(&self) {
+        if !self.is_taken() && !self.log().exists() {
+            let checkpoint = self.0.join("checkpoint");
+            // What is in use, or not empty, stays.
+            let _ = fs::remove_file(checkpoint.join("lock"));
+            let _ = fs::remove_dir(checkpoint).and_then(|()| fs::remove_dir(&self.0));
+        }
+    }
+
     /// Makes the directory, and keeps other processes out as long as the file is open.
     pub fn lock(&self) -> Result<File, RunError> {
         let lock = || {
@@ -200,7 +212,7 @@ pub struct Status {
     pub progress: Progress,
     /// The share of the budget that is used, from 0 to 1.
     pub share: f64,
-    /// The seconds of training that the rest takes at the present speed.
+    /// The seconds of training that the rest takes at the present speed; infinite before that is known.
     pub seconds_left: f64,
     /// The present speed.
     pub moves_per_second: f64,
@@ -249,6 +261,8 @@ impl Run {
         if directory.is_taken() {
             return Err(RunError::Exists(directory.0));
         }
+        // The directory is made last, so that what is refused leaves nothing behind.
+        check_sources(&recipe)?;
         let lock = directory.lock()?;
         Run::prepare(directory, recipe, lock)
     }
@@ -259,6 +273,9 @@ impl Run {
     /// # Errors
     /// When something else has changed, the directory cannot be used, or there is not enough memory.
     pub fn resume(directory: Directory, recipe: Recipe) -> Result<Self, RunError> {
+        if !directory.is_taken() {
+            return Run::start(directory, recipe);
+        }
         Plan::of(&recipe)?.check()?;
         let lock = directory.lock()?;
         if let Some(stored) = Run::stored_recipe(&directory, &[])? {
@@ -358,19 +375,10 @@ impl Run {
 
 /// Checks that a resumed run learns what it learned before: what its `recipe.toml` says, or what its checkpoint says.
 fn check_unchanged(stored: &Recipe, recipe: &Recipe, checkpoint: Option<&Path>) -> Result<(), RunError> {
-    let changed = [
-        ("seed", stored.seed != recipe.seed),
-        ("game", stored.game != recipe.game),
-        ("network", stored.network != recipe.network),
-        ("learning", stored.learning != recipe.learning),
-        ("start", stored.start != recipe.start),
-        ("parallel.threads", stored.parallel.thread_count() != recipe.parallel.thread_count()),
-        ("parallel.mode", stored.parallel.mode != recipe.parallel.mode),
-    ];
-    match (changed.into_iter().find(|(_, changed)| *changed), checkpoint) {
-        (Some((key, _)), None) => Err(RunError::Changed(key)),
-        (Some((key, _)), Some(path)) => Err(RunError::OtherRecipe { path: path.to_owned(), key }),
+    match (stored.first_difference(recipe), checkpoint) {
         (None, _) => Ok(()),
+        (Some((key, stored, wanted)), None) => Err(RunError::Changed { key, stored, wanted }),
+        (Some((key, ..)), Some(path)) => Err(RunError::OtherRecipe { path: path.to_owned(), key }),
     }
 }
 

@@ -31,6 +31,12 @@ impl Plan {
         Ok(Plan { weights: spec.weights(), model_bytes, bytes, available: available_memory() })
     }
 
+    /// The most that a run takes on the disk: two checkpoints, one that is being written, and the model. Weights that are 0
+    /// take next to nothing.
+    pub fn disk_bytes(&self) -> u64 {
+        3 * self.bytes + self.model_bytes
+    }
+
     /// Whether there is enough memory, as far as one can tell.
     pub fn fits(&self) -> bool {
         self.available.is_none_or(|available| self.bytes <= available)

@@ -202,7 +202,11 @@ impl<'a> Recorder<'a> {
         let before = self.reports[0];
         let share = self.share(progress);
         let gain = share - self.share(before);
-        let seconds_left = (1.0 - share) * (progress.seconds - before.seconds) / gain.max(1e-12);
+        // Nothing is known before the first gain.
+        let seconds_left = match gain {
+            gain if gain > 0.0 => (1.0 - share) * (progress.seconds - before.seconds) / gain,
+            _ => f64::INFINITY,
+        };
         let mut recent = Tally::default();
         recent.extend(self.games.iter().copied());
         let tiles = recent.tile_rates(self.recipe.game.side);

@@ -129,12 +129,15 @@ pub(super) enum Decision {
     },
 }
 
+/// Changes on their way to the others, and those of all with their bytes, once they are there.
+type Flight = (Arc<Changes>, JoinHandle<(Changes, u64)>);
+
 /// Merges the network of one replica with those of the others.
 pub(super) struct Merger {
     merging: Merging,
     agreed: Agreed,
     /// What is under way.
-    flight: Option<(Arc<Changes>, JoinHandle<(Changes, u64)>)>,
+    flight: Option<Flight>,
     /// When the last merge was, and after how many moves.
     last: (Instant, u64),
     /// The time that games have stood still for merges since the last report, and when that was.

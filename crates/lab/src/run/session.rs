@@ -11,7 +11,7 @@ use afterstate_learning::{Budget, Progress, Settings, Trainer};
 use afterstate_network::file::atomic::write_atomically;
 
 use super::{
-    Observer, Outcome, Run, RunError, checkpoint, finished,
+    Observer, Outcome, Run, RunError, checkpoint, finished, first_weights,
     recorder::Recorder,
     replicas::{Decision, Merger},
 };
@@ -45,6 +45,10 @@ pub(super) fn train(run: &Run, stop: &AtomicBool, observer: &mut dyn Observer) -
         let evaluations = last_evaluations(&Log::read(&run.directory.evaluations())?);
         return Ok(Outcome { finished: true, progress, evaluations });
     }
+    train_from(run, stop, observer).inspect_err(|_| run.directory.remove_if_empty())
+}
+
+fn train_from(run: &Run, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
     let (positions, teacher) = (run.positions.clone(), run.teacher.clone());
     let settings = Settings { positions, teacher, ..run.recipe.settings() };
     let settings = run.merging.map_or(Ok(settings.clone()), |merging| merging.settings(settings))?;
@@ -56,6 +60,8 @@ pub(super) fn train(run: &Run, stop: &AtomicBool, observer: &mut dyn Observer) -
         damaged.into_iter().for_each(|error| observer.warning(&RunError::FellBack(error.into())));
         (logged, tally) = (state.logged, state.tally);
         check_extension(run, &trainer)?;
+    } else {
+        first_weights::continue_coherence(&run.recipe, &trainer, &run.network)?;
     }
     let merger = run.merging.map(|merging| Merger::new(merging, &trainer));
     let progress = of_all(&merger, trainer.progress());
@@ -88,8 +94,10 @@ fn check_extension(run: &Run, trainer: &Trainer<'_>) -> Result<(), RunError> {
 
 impl Session<'_> {
     fn train(mut self, mut trainer: Trainer<'_>) -> Result<Outcome, RunError> {
-        // A run that was stopped between the searches of an evaluation has the rest of it still to do.
         let progress = of_all(&self.merger, trainer.progress());
+        // A resumed run is shown where it was.
+        self.recorder.report(progress, self.observer);
+        // A run that was stopped between the searches of an evaluation has the rest of it still to do.
         if self.last_evaluation() == Some(progress.actions) {
             self.evaluate(progress);
         }

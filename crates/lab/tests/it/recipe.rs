@@ -433,7 +433,7 @@ fn recipes_are_found_by_path_and_by_name() {
     std::fs::write(&path, "budget.seconds = 1.5").unwrap();
     let recipe = Recipe::load(path.to_str().unwrap(), &[]).unwrap();
     assert_eq!((recipe.name.as_str(), recipe.budget), ("mine", Budget::Seconds(1.5)));
-    assert_eq!(Recipe::load("quick", &[]).unwrap().budget, Budget::Seconds(50.0));
+    assert_eq!(Recipe::load("quick", &[]).unwrap().budget, Budget::Actions(200_000_000));
     let error = |name| Recipe::load(name, &[]).unwrap_err().to_string();
     assert_eq!(
         error("qiuck"),

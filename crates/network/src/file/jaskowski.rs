@@ -5,13 +5,15 @@
 //! its table of 16^n numbers. In compressed files a block of 16 numbers that are all 0 is one −∞. The first
 //! cell of a tuple is the *most* significant digit of an index.
 
-use std::path::Path;
+use std::{io::Write, path::Path};
 
 use afterstate_game::Symmetry;
 
 use super::{
-    Content, FileError, Floats, Problem,
+    Content, FileError, Floats, ModelInfo, Problem,
+    atomic::write_atomically,
     bytes::{Cursor, expect},
+    safetensors::TensorFile,
 };
 use crate::{Network, NetworkSpec, Stages, Tuple, Tuples};
 
@@ -48,6 +50,74 @@ pub fn import(path: &Path) -> Result<Network, FileError> {
     import().map_err(|problem| problem.at(path))
 }
 
+/// Writes a plain player file, atomically, from the tables of a model file.
+///
+/// # Errors
+/// When the network is none that the player can hold, the model is damaged, or the file cannot be written.
+pub fn export(path: &Path, file: &TensorFile) -> Result<(), FileError> {
+    let network = ModelInfo::of(file)?.spec;
+    let bits = network.stages.count().ilog2() as i32;
+    check_exportable(&network, bits).map_err(|problem| problem.at(file.path()))?;
+    let tuples = network.tuples.as_slice();
+    let images = if network.symmetric { Symmetry::ALL.to_vec() } else { vec![Symmetry::ALL[0]] };
+    // Every board has as many weights of each tuple as it has images: together they make up for the initial value.
+    let initial = network.initial(0) / (images.len() * tuples.len()) as f32;
+    let tables: Vec<_> = (0..network.tables())
+        .map(|table| file.numbers(&format!("V.{}", network.table_name(table))))
+        .collect::<Result<_, _>>()?;
+    write_atomically(path, |writer| -> Result<(), Problem> {
+        let mut write = |number: i32| writer.write_all(&number.to_le_bytes());
+        [PLAIN, TILE_VALUES as i32, bits].into_iter().try_for_each(&mut write)?;
+        for (table, numbers) in tables.iter().enumerate() {
+            let (tuple, mut write) =
+                (&tuples[table % tuples.len()], |n: i32| writer.write_all(&n.to_le_bytes()));
+            if table % tuples.len() == 0 {
+                write(tuples.len() as i32)?;
+            }
+            [tuple.len() as i32, images.len() as i32].into_iter().try_for_each(&mut write)?;
+            for symmetry in &images {
+                tuple.image(*symmetry, 4).cells().iter().try_for_each(|&cell| write(cell.into()))?;
+            }
+            let (n, floats) = (tuple.len(), numbers.floats());
+            for theirs in 0..BLOCK.pow(n as u32) {
+                let number = floats.get(reversed(theirs, n) as usize).unwrap_or_default() + initial;
+                writer.write_all(&number.to_le_bytes())?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Refuses networks that the player cannot hold.
+fn check_exportable(network: &NetworkSpec, bits: i32) -> Result<(), Problem> {
+    let staged = network.promotion
+        && network.initial.iter().all(|&value| value == 0.0)
+        && network.stages.to_string() == format!("2^{bits}-carried");
+    let plain = NetworkSpec {
+        side: 4,
+        tuples: network.tuples.clone(),
+        tile_values: TILE_VALUES,
+        symmetric: network.symmetric,
+        stages: network.stages.clone(),
+        promotion: network.promotion,
+        initial: network.initial.clone(),
+        ..NetworkSpec::default()
+    };
+    if *network == plain && (network.stages == Stages::default() || staged) {
+        return Ok(());
+    }
+    Err(Problem::Unsupported(
+        "player files hold networks of afterstates for 4×4 boards with 16 tile values, of one stage or of stages \
+         2^g-carried with promotion and without an initial value"
+            .into(),
+    ))
+}
+
+/// An index of the other order of cells.
+fn reversed(index: u64, n: usize) -> u64 {
+    (0..n).fold(0, |r, j| r << 4 | (index >> (4 * j) & 15))
+}
+
 /// What the network is: with stages, its weights are promoted whenever they are read and 0.
 fn spec(bits: i32, tables: &[Table<'_>]) -> Result<NetworkSpec, Problem> {
     let per_stage = tables.len() >> bits;
@@ -80,9 +150,8 @@ impl Table<'_> {
     /// The numbers in our order: the first cell counts 1.
     fn values(&self) -> impl Iterator<Item = f32> {
         let n = self.tuple.len();
-        let reversed = move |index: u64| (0..n).fold(0, |r, j| r << 4 | (index >> (4 * j) & 15));
         (0..BLOCK.pow(n as u32)).map(move |index| {
-            let theirs = reversed(index);
+            let theirs = reversed(index, n);
             let block = &self.blocks[(theirs / BLOCK) as usize];
             block.and_then(|block| block.get((theirs % BLOCK) as usize)).unwrap_or(0.0)
         })

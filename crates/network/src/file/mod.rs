@@ -18,6 +18,8 @@ pub mod tdl2048;
 
 use std::{fs::File, io::Read, path::Path};
 
+use crate::NetworkSpec;
+
 pub use bytes::{Content, Floats};
 pub use error::{FileError, Problem};
 pub use model::{ModelInfo, metadata};
@@ -31,6 +33,37 @@ pub enum Format {
     Tdl2048,
     /// Jaśkowski's player files.
     Jaskowski,
+}
+
+/// Opens a file that holds a network. What another program wrote is converted to the model format in memory.
+///
+/// # Errors
+/// When it cannot be read, is damaged, or holds no network.
+pub fn open(path: &Path) -> Result<safetensors::TensorFile, FileError> {
+    match Format::detect(path)? {
+        Format::Model => safetensors::TensorFile::open(path),
+        Format::Tdl2048 => {
+            let file = tdl2048::WeightFile::open(path)?;
+            convert(path, "TDL2048+", file.spec(), file.tensors())
+        }
+        Format::Jaskowski => {
+            let network = jaskowski::import(path)?;
+            convert(path, "Jaśkowski", network.spec(), network.tensors())
+        }
+    }
+}
+
+/// The tensors of another program's file as a model file in memory.
+fn convert<'a>(
+    path: &Path,
+    program: &str,
+    spec: &NetworkSpec,
+    tensors: impl Iterator<Item = safetensors::Tensor<'a>>,
+) -> Result<safetensors::TensorFile, FileError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let extra = [("imported_from".to_owned(), name), ("imported_format".to_owned(), program.to_owned())];
+    let bytes = safetensors::to_bytes(&metadata(spec, &extra.into()), tensors);
+    safetensors::TensorFile::from_bytes(path, bytes.map_err(|problem| problem.at(path))?)
 }
 
 impl Format {

@@ -192,6 +192,49 @@ fn check_packed(file: &TensorFile, spec: &NetworkSpec) -> Result<(), Problem> {
     }
 }
 
+impl NetworkSpec {
+    /// Checks that a file holds a network of the same tuples with no more stages.
+    ///
+    /// # Errors
+    /// When the file is damaged or holds another network.
+    pub fn check_first_stages(&self, file: &TensorFile) -> Result<(), FileError> {
+        let is_first = |found: &NetworkSpec| self.begins_with(found);
+        self.expect(file, "the first stages of ", |found| {
+            is_first(found) || found.folded().as_ref().is_some_and(is_first)
+        })
+    }
+
+    /// Whether a network has the same tuples as this one and its first stages.
+    fn begins_with(&self, found: &NetworkSpec) -> bool {
+        let count = found.stages.count();
+        let first = NetworkSpec {
+            stages: self.stages.clone(),
+            promotion: if count == 1 { self.promotion } else { found.promotion },
+            initial: self.initial.clone(),
+            ..found.clone()
+        };
+        let initial = (0..count.min(self.stages.count())).all(|i| found.initial(i) == self.initial(i));
+        first == *self && found.stages.are_first_of(&self.stages) && initial
+    }
+
+    /// Refuses a file that holds another network.
+    fn expect(
+        &self,
+        file: &TensorFile,
+        part: &str,
+        is_right: impl Fn(&NetworkSpec) -> bool,
+    ) -> Result<(), FileError> {
+        let found = ModelInfo::of(file)?.spec;
+        if is_right(&found) {
+            return Ok(());
+        }
+        let metadata = |spec| serde_json::to_string(&metadata(spec, &BTreeMap::new())).unwrap_or_default();
+        let (found, right) = (metadata(&found), metadata(self));
+        let message = format!("holds the network {found}, but should hold {part}{right}");
+        Err(Problem::Unsupported(message).at(file.path()))
+    }
+}
+
 /// Model files.
 impl Network {
     /// Writes the network to a model file, atomically, with some more metadata.
@@ -226,7 +269,8 @@ impl Network {
     /// # Errors
     /// When the file is damaged or holds another network.
     pub fn fill(&self, file: &TensorFile) -> Result<(), FileError> {
-        self.fill_if(file, "", |found| found == self.spec())
+        self.spec().expect(file, "", |found| found == self.spec())?;
+        self.take(file)
     }
 
     /// Takes the weights of the first stages from an open file that holds a network of the same tuples with no
@@ -236,49 +280,26 @@ impl Network {
     /// When the file is damaged or holds another network.
     pub fn fill_first_stages(&self, file: &TensorFile) -> Result<(), FileError> {
         let spec = ModelInfo::of(file)?.spec;
-        if spec.folded().is_some_and(|folded| self.begins_with(&folded)) {
+        if spec.folded().is_some_and(|folded| self.spec().begins_with(&folded)) {
             let at = |error| Problem::from(error).at(file.path());
             let Some(folded) = Network::from_file(file)?.folded().map_err(at)? else { return Ok(()) };
             (0..folded.spec().tables()).for_each(|table| self.set_table(table, folded.table(table)));
             return Ok(());
         }
-        self.fill_if(file, "the first stages of ", |found| self.begins_with(found))
+        self.spec().check_first_stages(file)?;
+        self.take(file)
     }
 
-    /// Whether a network has the same tuples as this one and its first stages.
-    fn begins_with(&self, found: &NetworkSpec) -> bool {
-        let (all, count) = (self.spec(), found.stages.count());
-        let first = NetworkSpec {
-            stages: all.stages.clone(),
-            promotion: if count == 1 { all.promotion } else { found.promotion },
-            initial: all.initial.clone(),
-            ..found.clone()
-        };
-        let initial = (0..count.min(all.stages.count())).all(|i| found.initial(i) == all.initial(i));
-        first == *all && found.stages.are_first_of(&all.stages) && initial
-    }
-
-    /// Takes the weights from an open file, if it holds the right network.
-    fn fill_if(
-        &self,
-        file: &TensorFile,
-        part: &str,
-        is_right: impl Fn(&NetworkSpec) -> bool,
-    ) -> Result<(), FileError> {
+    /// Takes the weights from an open file that holds the right network.
+    fn take(&self, file: &TensorFile) -> Result<(), FileError> {
         let info = ModelInfo::of(file)?;
         let found = info.spec;
-        if !is_right(&found) {
-            let metadata =
-                |spec| serde_json::to_string(&metadata(spec, &BTreeMap::new())).unwrap_or_default();
-            let (found, right) = (metadata(&found), metadata(self.spec()));
-            let message = format!("holds the network {found}, but should hold {part}{right}");
-            return Err(Problem::Unsupported(message).at(file.path()));
-        }
         if info.is_packed {
             return packed::fill(self, file);
         }
         for table in 0..found.tables() {
-            fill_table(self, table, file.tensor(&format!("V.{}", found.table_name(table)))?);
+            let numbers = file.numbers(&format!("V.{}", found.table_name(table)))?;
+            fill_table(self, table, numbers.floats());
         }
         Ok(())
     }

@@ -206,29 +206,33 @@ pub fn export<'a>(
         let named = tensors.into_iter().map(|tensor| (tensor.name().to_string(), tensor));
         let mut tensors: BTreeMap<String, Tensor<'a>> = named.collect();
         let tuples = network.tuples.as_slice();
+        // Every board has eight weights of each tuple: together they make up for the initial value.
+        let initial = network.initial(0) / (8 * tuples.len()) as f32;
         writer.write_all(&[FILE_CODE])?;
         writer.write_all(&(tuples.len() as u32).to_le_bytes())?;
         for (i, tuple) in tuples.iter().enumerate() {
-            write_table(writer, i, tuple, network.table_len(i), &mut tensors)?;
+            write_table(writer, i, tuple, network.table_len(i), initial, &mut tensors)?;
         }
         Ok::<(), Problem>(())
     })
 }
 
 fn check_exportable(network: &NetworkSpec) -> Result<(), Problem> {
-    if *network == spec(network.tuples.clone()) {
+    if *network == (NetworkSpec { initial: network.initial.clone(), ..spec(network.tuples.clone()) }) {
         return Ok(());
     }
     let NetworkSpec { side, tile_values, symmetric, .. } = network;
     Err(Problem::Unsupported(format!(
         ".w files hold networks for 4×4 boards with 16 tile values and symmetric sampling, but this one has \
-         side {side}, {tile_values} tile values, symmetric = {symmetric}, values of {}, {} stages, {} value \
-         ranges and an initial value of {}",
+         side {side}, {tile_values} tile values, symmetric = {symmetric}, values of {}, {} and {}",
         network.values,
-        network.stages.count(),
-        network.ranges.as_ref().map_or(1, |ranges| ranges.as_slice().len()),
-        network.initial(0),
+        counted(network.stages.count(), "stage"),
+        counted(network.ranges.as_ref().map_or(1, |ranges| ranges.as_slice().len()), "value range"),
     )))
+}
+
+fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 fn write_table(
@@ -236,10 +240,11 @@ fn write_table(
     i: usize,
     tuple: &Tuple,
     len: u64,
+    initial: f32,
     tensors: &mut BTreeMap<String, Tensor<'_>>,
 ) -> Result<(), Problem> {
     let mut take = |kind: char| tensors.remove(&format!("{kind}.{i}"));
-    let values = take('V').ok_or_else(|| Problem::MissingTensor(format!("V.{i}")))?;
+    let values = take('V').ok_or_else(|| Problem::MissingTensor(format!("V.{i}")))?.plus(initial);
     let signature = tuple.cells().iter().fold(0, |signature, &cell| signature << 4 | u32::from(cell));
     writer.write_all(&[TABLE_CODE])?;
     writer.write_all(&signature.to_le_bytes())?;
@@ -261,5 +266,5 @@ fn write_numbers(writer: &mut impl Write, tensor: Tensor<'_>, expected: u64) -> 
     if tensor.len() != expected {
         return Err(Problem::TableLength { table: tensor.name().into(), expected, found: tensor.len() });
     }
-    tensor.write_to(writer).map(drop)
+    tensor.write_to(writer)
 }

@@ -10,6 +10,8 @@ fn the_best_mean_score_is_the_published_one() {
     assert_eq!((space.states(), space.afterstates()), (48_713_519, 31_431_374));
     let solution = space.solve(Objective::Score, 2, |_| ());
     assert_eq!(format!("{:.2}", solution.expected()), "5468.49");
+    let known = afterstate_solver::known_optimum(3, &Rules::default()).expect("it is known");
+    assert_eq!(format!("{known:.2}"), "5468.49");
     // Images of a board are worth the same, by moves that are images too.
     let values = |text: &str| solution.move_values(text.parse::<State<3>>().expect("a board"));
     let ([up, right, down, left], mirrored) = (values("123/010/000"), values("321/010/000"));

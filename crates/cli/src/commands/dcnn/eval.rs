@@ -30,7 +30,7 @@ pub(super) struct Eval {
     #[arg(long, value_name = "DIR")]
     records: PathBuf,
     /// How many records to look at, from all over
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = crate::commands::numbers::parse_count)]
     samples: u64,
     /// The number of threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]

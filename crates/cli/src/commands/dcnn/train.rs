@@ -12,11 +12,12 @@ use afterstate_lab::{
 };
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
 
 use crate::{
     commands::{model, record, thread_count},
     error::Failure,
-    format::{percent, thousands},
+    format::{counted, percent, thousands, whole},
     signals::stop_signal,
 };
 
@@ -49,7 +50,7 @@ pub(super) struct Train {
     #[arg(long, value_name = "N")]
     tile_values: Option<usize>,
     /// The number of records to learn from in all; they come again when all have been seen [default: 20000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::commands::numbers::parse_count)]
     samples: Option<u64>,
     /// The number of records in a batch [default: 1000]
     #[arg(long, value_name = "N")]
@@ -64,7 +65,7 @@ pub(super) struct Train {
     #[arg(long)]
     augment: bool,
     /// The seed of initial weights and of the order of records [default: 1]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = crate::commands::numbers::parse_number)]
     seed: Option<u64>,
     /// The number of records that are shuffled at a time, 32 bytes each [default: 2000000]
     #[arg(long, value_name = "N")]
@@ -87,6 +88,9 @@ pub(super) struct Train {
     /// Where to learn: cpu, or gpu in a program built with GPUs; a run can be resumed on the other one
     #[arg(long, default_value_t)]
     device: Device,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
 }
 
 impl Train {
@@ -148,14 +152,21 @@ impl Train {
     }
 
     fn summary(&self, outcome: &Outcome, out: &mut dyn Write) -> Result<(), Failure> {
+        if self.json {
+            let test = outcome.test.as_ref().map(|test| &test.report);
+            let answer = json!({
+                "run": self.out, "finished": outcome.finished, "samples": outcome.samples, "evaluation": test,
+            });
+            return Ok(writeln!(out, "{answer}")?);
+        }
         let (path, samples) = (self.out.display(), thousands(outcome.samples));
         let what = if outcome.finished { "taught" } else { "stopped and saved" };
         writeln!(out, "{what}: {samples} records")?;
         if let Some(test) = &outcome.test {
             let (games, score) = (test.report.games, &test.report.score);
             let tile = test.report.tiles.get(&2048).copied().unwrap_or_default();
-            let (mean, max) = (thousands(score.mean as u64), thousands(score.max));
-            writeln!(out, "{games} games: mean {mean}, highest {max}, 2048: {}", percent(tile))?;
+            let (games, mean, max) = (counted(games, "game"), whole(score.mean), thousands(score.max));
+            writeln!(out, "{games}: mean {mean}, highest {max}, 2048: {}", percent(tile))?;
         }
         match outcome.finished {
             true => Ok(writeln!(out, "next: afterstate eval {path}")?),
@@ -191,10 +202,8 @@ impl Display {
             Event::Tested(test) => {
                 let (games, score) = (test.report.games, &test.report.score);
                 let tile = percent(test.report.tiles.get(&2048).copied().unwrap_or_default());
-                self.print(&format!(
-                    "  {games} games: mean {:.0}, highest {}, 2048: {tile}",
-                    score.mean, score.max
-                ));
+                let (games, mean, max) = (counted(games, "game"), whole(score.mean), thousands(score.max));
+                self.print(&format!("  {games}: mean {mean}, highest {max}, 2048: {tile}"));
             }
         }
     }

@@ -9,7 +9,10 @@ mod table;
 use std::{
     io::{IsTerminal, Write, stderr},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Instant,
 };
 
@@ -28,7 +31,12 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{dcnn::no_device, endgame::open_tables, model::failure as file_failure, thread_count};
-use crate::{cluster::deal, error::Failure, format::thousands};
+use crate::{
+    cluster::deal,
+    error::Failure,
+    format::{counted, thousands, whole},
+    signals::stop_signal,
+};
 
 /// Measure how well a network plays
 ///
@@ -53,8 +61,8 @@ use crate::{cluster::deal, error::Failure, format::thousands};
 #[command(after_help = "Examples:\n  \
     afterstate eval runs/quick\n  \
     afterstate eval runs/quick --search 3ply --games 100 --out games.jsonl     goes on where it was\n  \
-    afterstate eval --compare runs/a runs/b                                    the same games, paired\n  \
-    afterstate eval --compare runs/a runs/a --search 1ply --search 2ply\n  \
+    afterstate eval runs/quick --search 1ply,2ply,3ply --games 1e3             the same games, paired\n  \
+    afterstate eval --compare runs/a runs/b runs/c                             several models\n  \
     afterstate eval runs/a --collect positions.jsonl                           positions of the late game\n  \
     afterstate eval runs/b --from 16384 --positions positions.jsonl            how many reach 32768\n  \
     afterstate eval runs/a --games 10000 --part 3/16 --out part-3.jsonl        a sixteenth of the games\n  \
@@ -63,18 +71,19 @@ use crate::{cluster::deal, error::Failure, format::thousands};
 pub(crate) struct Eval {
     /// The model file, or the directory of a run; without it, the built-in model
     model: Option<PathBuf>,
-    /// How to look ahead: 1ply, 3ply, 10ms, 20000nodes, adaptive, random, with options; for a DCNN majority, plain or sum; for --compare it
-    /// can be given twice [default: 1ply, and majority for a DCNN]
-    #[arg(long)]
+    /// How to look ahead: 1ply, 3ply, 10ms, 20000nodes, adaptive, random, with options; for a DCNN majority, plain or sum.
+    /// Several, with commas between them, play the same games; with --compare one for all models or one for each [default:
+    /// 1ply, and majority for a DCNN]
+    #[arg(long, value_delimiter = ',')]
     search: Vec<String>,
     /// Downgrade tiles from 32768 on: the same as +downgrade
     #[arg(long)]
     downgrade: bool,
     /// The number of games
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = crate::commands::numbers::parse_count)]
     games: u64,
     /// The seed of the games
-    #[arg(long, value_name = "S", default_value_t = evaluate::SEED)]
+    #[arg(long, value_name = "S", default_value_t = evaluate::SEED, value_parser = crate::commands::numbers::parse_number)]
     seed: u64,
     /// The number of threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
@@ -88,8 +97,9 @@ pub(crate) struct Eval {
     /// Where a DCNN plays: cpu, or gpu in a program built with GPUs
     #[arg(long, default_value_t)]
     device: Device,
-    /// Keep the result of each game in this file, and go on with the games that it holds
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "from"])]
+    /// Keep each game in this file: score, moves, the last board, and after how many moves each tile was first there. Games
+    /// that it holds are not played again. With several players, FILE is a directory with a file for each
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
     out: Option<PathBuf>,
     /// Play part K of N of the games
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["compare", "from"])]
@@ -100,8 +110,8 @@ pub(crate) struct Eval {
         conflicts_with_all = ["model", "search", "downgrade", "endgame", "out", "part", "compare", "from"]
     )]
     merge: Vec<PathBuf>,
-    /// Let two models play the same games
-    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["model", "from", "collect"])]
+    /// Let several models play the same games
+    #[arg(long, num_args = 2.., value_name = "MODEL", conflicts_with_all = ["model", "from", "collect"])]
     compare: Vec<PathBuf>,
     /// Write the first positions of each step towards the goal to this file
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
@@ -118,9 +128,9 @@ pub(crate) struct Eval {
     /// The file with the collected positions
     #[arg(long, value_name = "FILE", requires = "from")]
     positions: Option<PathBuf>,
-    /// The tile that the steps lead to
-    #[arg(long, value_name = "TILE", default_value_t = 65536)]
-    goal: u32,
+    /// The tile that the steps of --collect and --from lead to [default: 65536]
+    #[arg(long, value_name = "TILE")]
+    goal: Option<u32>,
     /// Print one JSON object instead
     #[arg(long)]
     json: bool,
@@ -131,13 +141,14 @@ impl Eval {
         if !self.merge.is_empty() {
             return self.merge(out);
         }
-        if let [first, second] = &self.compare[..] {
-            return self.compare([first, second], out);
+        if self.goal.is_some() && self.collect.is_none() && self.from.is_none() {
+            let message = "`--goal` is where the steps of --collect and --from lead, and neither is given";
+            return Err(Failure::input(message, "leave it out"));
         }
-        if self.search.len() > 1 {
-            return Err(Failure::input("more than one search", "`--compare A B` takes two"));
+        if !self.compare.is_empty() || self.search.len() > 1 {
+            return self.compare(out);
         }
-        let steps = Steps::to(self.goal).map_err(|error| Failure::input(error, "leave --goal out"))?;
+        let steps = Steps::to(self.goal()).map_err(|error| Failure::input(error, "leave --goal out"))?;
         let (model, search) = self.player(self.model.as_deref(), self.search.first())?;
         if let (Some(step), Some(positions)) = (self.from, &self.positions) {
             return self.survive(&model, search, steps, step, positions, out);
@@ -153,14 +164,31 @@ impl Eval {
         }
         let kept = self.out.as_deref().map(|path| self.kept(path, &model, search)).transpose()?;
         let target = self.collect.as_deref().map(Target::open).transpose().map_err(file_failure)?;
-        let (outcome, seconds) = self.play(&model, search, kept, collect)?;
-        if let Some(target) = target {
+        let stop = stop_signal()?;
+        let Played { outcome, seconds, whole } = self.play(&model, search, kept, collect, &stop)?;
+        if let Some(target) = target.filter(|_| whole) {
             target
                 .write(|file| evaluate::write_positions(file, outcome.positions.iter()))
                 .map_err(file_failure)?;
         }
         let played = (&*model.name, &*model.search_name(search), self.seed);
-        self.report(model.side(), played, &outcome, seconds, out)
+        self.report(model.side(), played, &outcome, seconds, out)?;
+        if whole { Ok(()) } else { Err(self.stopped(outcome.results.len() as u64)) }
+    }
+
+    fn goal(&self) -> u32 {
+        self.goal.unwrap_or(65536)
+    }
+
+    /// What to say when it was stopped, after the games that it has come to.
+    fn stopped(&self, games: u64) -> Failure {
+        let message =
+            format!("stopped: these are the first {} of {}", counted(games, "game"), thousands(self.games));
+        let hint = match &self.out {
+            Some(_) => "the same command goes on with the games that are kept",
+            None => "with `--out FILE` games are kept, and the same command goes on with them",
+        };
+        Failure::stopped(message, hint)
     }
 
     /// Prints what came out.
@@ -205,6 +233,10 @@ impl Eval {
             return Err(Failure::input(message, "leave out `--endgame`"));
         }
         let mut search = search.cloned();
+        if self.downgrade && search.as_deref().is_some_and(|search| search.starts_with("random")) {
+            let message = "random play does not look at boards, downgraded or not";
+            return Err(Failure::input(message, "leave out `--downgrade`"));
+        }
         if self.downgrade && matches!(model.kind, Kind::Network(_)) {
             let text = search.get_or_insert_with(|| "1ply".into());
             if !text.contains("+downgrade") {
@@ -225,7 +257,7 @@ impl Eval {
             checksum: model.checksum.clone(),
             search: model.search_name(search),
             seed: self.seed,
-            collect: self.collect.as_ref().map(|_| self.goal),
+            collect: self.collect.as_ref().map(|_| self.goal()),
             share: self.part.map(|part| Share { part, games: self.games, side: model.side() }),
         };
         let (kept, repaired) = KeptGames::open(path, &header).map_err(keep_failure)?;
@@ -242,7 +274,8 @@ impl Eval {
         search: Search,
         mut kept: Option<KeptGames>,
         collect: Option<Steps>,
-    ) -> Result<(Outcome, f64), Failure> {
+        stop: &AtomicBool,
+    ) -> Result<Played, Failure> {
         let threads = thread_count(self.threads);
         let before = kept.as_ref().map(|kept| kept.outcome(self.games)).unwrap_or_default();
         let played = before.results.iter().map(|result| result.game).collect();
@@ -253,16 +286,22 @@ impl Eval {
         let (start, mut error) = (Instant::now(), None);
         let seconds = || seconds_before + start.elapsed().as_secs_f64();
         let mut progress = Progress::new(part.len(self.games), &before.results);
+        let (courses, mut seen) = (kept.is_some(), Outcome::default());
         let watch = Mutex::new(|ended: &Outcome| {
             progress.show(&ended.results);
+            seen.add(ended);
             if error.is_none() {
                 error = kept.as_mut().and_then(|kept| kept.add(ended, seconds()).err());
             }
-            error.is_none()
+            error.is_none() && !stop.load(Relaxed)
         });
         let watch_one = |ended: &Outcome| (watch.lock().unwrap_or_else(PoisonError::into_inner))(ended);
         let play = |dealer: &dyn Dealer| {
-            model.play(search, Games { rules, seed, dealer }, threads, collect, watch_one)
+            let games = Games { rules, seed, dealer };
+            match courses {
+                true => model.play_with_courses(search, games, threads, collect, watch_one),
+                false => model.play(search, games, threads, collect, watch_one),
+            }
         };
         let outcome = match world() {
             None => play(&deck),
@@ -285,11 +324,26 @@ impl Eval {
         if let Some(error) = error {
             return Err(keep_failure(error));
         }
-        let mut outcome = outcome?.ok_or_else(not_played)?;
+        let outcome = outcome?;
+        let whole = outcome.is_some();
+        let mut outcome = outcome.unwrap_or(seen);
         outcome.add(&before);
         outcome.sort();
-        Ok((outcome, seconds()))
+        if !whole && self.part.is_none() {
+            // Short games end first: all up to the first one that is missing are a fair sample.
+            let first = (0..).zip(&outcome.results).take_while(|(i, result)| result.game == *i).count();
+            outcome.results.truncate(first);
+        }
+        Ok(Played { outcome, seconds: seconds(), whole })
     }
+}
+
+/// The games of an evaluation.
+struct Played {
+    outcome: Outcome,
+    seconds: f64,
+    /// Whether these are all; otherwise it was stopped, and these are the first ones.
+    whole: bool,
 }
 
 impl Eval {
@@ -334,13 +388,15 @@ impl Progress {
     fn new(games: u64, before: &[GameResult]) -> Self {
         let mut progress = Progress { bar: bar(games), ended: Tally::default() };
         progress.show(before);
+        // The time left is judged by the games of this sitting.
+        progress.bar.reset_eta();
         progress
     }
 
     fn show(&mut self, finished: &[GameResult]) {
         self.ended.extend(finished.iter().copied());
         self.bar.set_position(self.ended.games());
-        let mean = thousands(self.ended.mean_score().unwrap_or_default() as u64);
+        let mean = whole(self.ended.mean_score().unwrap_or_default());
         self.bar.set_message(format!("mean so far {mean}"));
     }
 }
@@ -361,7 +417,7 @@ pub(super) fn parse_search(text: &str) -> Result<PlayerSpec, Failure> {
 }
 
 fn not_played() -> Failure {
-    Failure::other("the games were not played", "try again")
+    Failure::stopped("stopped before the first game was over", "with `--out FILE` games are kept")
 }
 
 /// Refuses a search whose tables do not fit into memory, before they are made.

@@ -2,18 +2,18 @@
 
 use std::io::Write;
 
-use afterstate_lab::stats::{EvalReport, ScoreSummary, Summary};
+use afterstate_lab::stats::{EvalReport, Summary};
 
 use crate::{
     error::Failure,
-    format::{percent, thousands},
+    format::{counted, mean, percent, thousands, whole},
 };
 
 /// Scores, tiles and speed.
 pub(super) fn write(report: &EvalReport, summary: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
     let score = &report.score;
     let EvalReport { model, search, seed, .. } = report;
-    writeln!(out, "{model}, {search}, {} games, seed {seed}", thousands(report.games))?;
+    writeln!(out, "{model}, {search}, {}, seed {seed}", counted(report.games, "game"))?;
     writeln!(out)?;
     writeln!(out, "score     mean {}", mean(score))?;
     if let Some(sd) = score.sd {
@@ -22,10 +22,10 @@ pub(super) fn write(report: &EvalReport, summary: &Summary, out: &mut dyn Write)
     writeln!(out, "          median {}", whole(score.median))?;
     writeln!(out, "          min {}, max {}", thousands(score.min), thousands(score.max))?;
     writeln!(out, "tile      share of games that reach it (95% interval)")?;
-    for tile in &summary.tiles {
+    for tile in summary.tiles.iter().filter(|tile| tile.count > 0) {
         let (low, high) = tile.interval();
         let [share, low, high] = [tile.share(), low, high].map(percent);
-        writeln!(out, "{:<9} {share:>8}  ({low} to {high})", tile.face())?;
+        writeln!(out, "{:<9} {share:>6}  ({low:>6} to {high:>6})", tile.face())?;
     }
     let speed = speed(report.moves_per_second);
     writeln!(out, "moves     {} in {:.1} s, {speed} moves/s", thousands(report.moves), report.seconds)?;
@@ -34,22 +34,6 @@ pub(super) fn write(report: &EvalReport, summary: &Summary, out: &mut dyn Write)
         writeln!(out, "a move    50% within {p50}, 90% {p90}, 99% {p99}, all {max} ms")?;
     }
     Ok(())
-}
-
-/// A mean with its confidence.
-pub(super) fn mean(score: &ScoreSummary) -> String {
-    whole(score.mean) + &plus_minus(score.ci95)
-}
-
-/// Half a confidence interval, if it is known.
-pub(super) fn plus_minus(ci95: Option<f64>) -> String {
-    ci95.map(|ci| format!(" ± {}", whole(ci))).unwrap_or_default()
-}
-
-/// A number that may be negative, with commas between thousands.
-pub(super) fn whole(value: f64) -> String {
-    let sign = if value <= -0.5 { "−" } else { "" };
-    sign.to_string() + &thousands(value.abs().round() as u64)
 }
 
 fn speed(rate: f64) -> String {

@@ -12,8 +12,9 @@ use afterstate_lab::{
 use afterstate_network::{Network, file::ModelInfo};
 use afterstate_search::Downgrade;
 use clap::Args;
+use serde_json::json;
 
-use super::{check_target, failure, summary};
+use super::{check_target, failure, summary, written};
 use crate::{commands::thread_count, error::Failure, format::thousands};
 
 /// Make a model of a few megabytes, for play
@@ -35,10 +36,10 @@ pub(super) struct Compact {
     #[arg(long, default_value = "10MB", value_parser = parse_size)]
     size: u64,
     /// The number of games in which lookups are counted
-    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = crate::commands::numbers::parse_count)]
     games: u64,
     /// The seed of the games
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = crate::commands::numbers::parse_number)]
     seed: u64,
     /// Make a model that plays best with downgrading: the lookups are counted with boards downgraded from this tile on
     /// (16384), or until the large tiles come to a sum (16384..28672), and whoever plays the compact model downgrades
@@ -48,6 +49,9 @@ pub(super) struct Compact {
     /// The number of threads; 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
 }
 
 /// Write a compact model with full tables
@@ -63,6 +67,9 @@ pub(super) struct Expand {
     /// The model file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
 }
 
 fn parse_size(text: &str) -> Result<u64, String> {
@@ -105,6 +112,12 @@ impl Compact {
             extra.insert(DOWNGRADE.into(), downgrade.to_string());
         }
         packed.save(&self.output, &extra).map_err(failure)?;
+        if self.json {
+            let (weights, bytes) = (packed.weights(), packed.bytes());
+            let answer =
+                json!({ "file": self.output, "weights": weights, "bytes": bytes, "from": spec.weights() });
+            return Ok(writeln!(out, "{answer}")?);
+        }
         let (weights, bytes) = (thousands(packed.weights()), thousands(packed.bytes()));
         Ok(writeln!(
             out,
@@ -137,10 +150,11 @@ impl Compact {
 
 impl Expand {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        check_target(&self.output)?;
         let file = open_file(&self.file)?;
         let extra = ModelInfo::of(&file).map_err(failure)?.extra;
         let network = Network::from_file(&file).map_err(failure)?;
         network.save(&self.output, &extra).map_err(failure)?;
-        Ok(writeln!(out, "{}: {}", self.output.display(), summary(network.spec()))?)
+        written(&self.output, network.spec(), "", self.json, out)
     }
 }

@@ -5,7 +5,7 @@ use std::{io::Write, path::PathBuf};
 use afterstate_network::derive::{average, fold};
 use clap::Args;
 
-use super::{failure, open_full, summary};
+use super::{check_target, failure, open_full, summary, written};
 use crate::error::Failure;
 
 /// Add redundant tuples into those that contain them
@@ -24,6 +24,9 @@ pub(super) struct Fold {
     /// The model file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
 }
 
 /// Average several models of one shape
@@ -41,21 +44,26 @@ pub(super) struct Average {
     /// The model file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
 }
 
 impl Fold {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        check_target(&self.output)?;
         let (file, info) = open_full(&self.file)?;
         let mut extra = info.extra;
         extra.insert("folded_from".into(), info.spec.tuples.to_string());
         let spec = fold(&file, &self.output, &extra).map_err(failure)?;
-        writeln!(out, "{}: {}, folded from {}", self.output.display(), summary(&spec), summary(&info.spec))?;
-        Ok(())
+        let note = format!(", folded from {}", summary(&info.spec));
+        written(&self.output, &spec, &note, self.json, out)
     }
 }
 
 impl Average {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        check_target(&self.output)?;
         let models = self.files.iter().map(|file| open_full(file)).collect::<Result<Vec<_>, _>>()?;
         let (files, infos): (Vec<_>, Vec<_>) = models.into_iter().unzip();
         // The recipe tells the rules of the game.
@@ -64,7 +72,7 @@ impl Average {
         let names: Vec<_> = self.files.iter().map(|file| file.display().to_string()).collect();
         extra.insert("average_of".into(), names.join("\n"));
         let spec = average(&files, &self.output, &extra).map_err(failure)?;
-        writeln!(out, "{}: {}, average of {} models", self.output.display(), summary(&spec), files.len())?;
-        Ok(())
+        let note = format!(", average of {} models", files.len());
+        written(&self.output, &spec, &note, self.json, out)
     }
 }

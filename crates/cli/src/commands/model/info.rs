@@ -115,10 +115,10 @@ fn summaries(
         return Ok((0..spec.tables()).map(|i| Summary::of(network.table(i))).collect());
     }
     for name in file.names().filter(|name| !name.starts_with("V.")) {
-        file.tensor(name)?;
+        file.numbers(name)?;
     }
-    let table = |i| file.tensor(&format!("V.{}", spec.table_name(i)));
-    (0..spec.tables()).map(|i| table(i).map(|values| Summary::of(values.iter()))).collect()
+    let table = |i| file.numbers(&format!("V.{}", spec.table_name(i)));
+    (0..spec.tables()).map(|i| table(i).map(|values| Summary::of(values.floats().iter()))).collect()
 }
 
 /// A table in words: its tuple, and its value range, stage and action where there are several.

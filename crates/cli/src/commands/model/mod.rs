@@ -23,6 +23,7 @@ use afterstate_network::{
     },
 };
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use crate::{error::Failure, format::thousands};
 
@@ -61,22 +62,30 @@ struct Import {
     /// The model file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
 }
 
-/// Write a model as a .w file of TDL2048+
+/// Write a model for another program: a .w file of TDL2048+, or a player file of Jaśkowski
 ///
-/// For networks on 4×4 boards with 16 tile values and symmetric sampling. The learning state of TC is
-/// written too if the model file holds it.
+/// For networks of afterstates on 4×4 boards with 16 tile values. TDL2048+ has no stages; the learning state of TC is written
+/// too if the model file holds it. A file that ends in .bin is one of Jaśkowski's player, which has the stages 2^g-carried
+/// with promotion. An initial value is spread over the weights, so that values stay the same.
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
     afterstate model export 4x6.safetensors -o 4x6.w\n  \
+    afterstate model export runs/stages -o eval-function.bin\n  \
     2048 -n 4x6patt -e 10 -i 4x6.w          TDL2048+ plays it")]
 struct Export {
     /// The model file to read, or the directory of a run
     file: PathBuf,
-    /// The .w file to write
+    /// The .w or .bin file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Print one JSON object instead
+    #[arg(long)]
+    json: bool,
 }
 
 impl Model {
@@ -95,6 +104,7 @@ impl Model {
 
 impl Import {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        check_target(&self.output)?;
         let source = self.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let extra = BTreeMap::from([("imported_from".to_string(), source)]);
         let (spec, what) = match Format::detect(&self.file).map_err(failure)? {
@@ -115,20 +125,45 @@ impl Import {
                 return Err(Failure::input(message, "`afterstate model info` shows what is in it"));
             }
         };
-        writeln!(out, "{}: {}{what}", self.output.display(), summary(&spec))?;
-        Ok(())
+        written(&self.output, &spec, what, self.json, out)
     }
 }
 
 impl Export {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        check_target(&self.output)?;
         let (file, info) = open_full(&self.file)?;
+        if self.output.extension().is_some_and(|ending| ending == "bin") {
+            jaskowski::export(&self.output, &file).map_err(failure)?;
+            return written(&self.output, &info.spec, "", self.json, out);
+        }
         let tensors: Result<Vec<_>, _> = file.names().map(|name| file.to_tensor(name)).collect();
         tdl2048::export(&self.output, &info.spec, tensors.map_err(failure)?).map_err(failure)?;
         let what = if info.has_coherence { ", with the learning state of TC" } else { "" };
-        writeln!(out, "{}: {}{what}", self.output.display(), summary(&info.spec))?;
-        Ok(())
+        written(&self.output, &info.spec, what, self.json, out)
     }
+}
+
+/// Says what was written: the file, its network, and what else there is to say.
+fn written(
+    path: &Path,
+    spec: &NetworkSpec,
+    note: &str,
+    json: bool,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    if json {
+        let answer = json!({
+            "file": path,
+            "tuples": spec.tuples.as_slice().len(),
+            "stages": spec.stages.count(),
+            "weights": spec.weights(),
+            "bytes": std::fs::metadata(path).map(|metadata| metadata.len()).ok(),
+            "note": note.trim_start_matches(", "),
+        });
+        return Ok(writeln!(out, "{answer}")?);
+    }
+    Ok(writeln!(out, "{}: {}{note}", path.display(), summary(spec))?)
 }
 
 /// Opens a model file whose tables are not packed.
@@ -147,10 +182,6 @@ fn open_full(path: &Path) -> Result<(TensorFile, ModelInfo), Failure> {
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         let hint = match &error {
-            ModelError::Foreign { path, .. } => {
-                let file = path.display();
-                format!("`afterstate model import {file} -o MODEL.safetensors` makes a model of it")
-            }
             ModelError::Recipe(_) | ModelError::Downgrade { .. } => {
                 "the model was made by another version of this program, or damaged".to_owned()
             }
@@ -180,15 +211,56 @@ impl From<ModelError> for Failure {
 pub(super) fn failure(error: FileError) -> Failure {
     match error.problem {
         Problem::DiskFull(_) => Failure::other(error, "make room, or write to another disk"),
-        Problem::Write(_) => Failure::other(error, "is there such a directory, and may you write there?"),
+        Problem::Write(ref cause) if is_mendable(cause) => {
+            Failure::input(error, "name a file in a directory that exists, where you may write")
+        }
+        Problem::Write(_) => Failure::other(error, "is the disk in order, and may you write there?"),
         Problem::Network(_) => Failure::other(error, "a machine with more memory, or a smaller network"),
         Problem::Read(_) => Failure::input(error, "is it the right path, and may you read it?"),
         Problem::NotRegular => Failure::input(error, "name a file to write to"),
         Problem::Unsupported(_) | Problem::UnknownFormat => {
             Failure::input(error, "`afterstate model --help` says which files can be read and written")
         }
-        _ => Failure::input(error, "the file is damaged, or is not what it should be: get it again"),
+        Problem::NoMetadata
+        | Problem::Dtype { .. }
+        | Problem::Shape { .. }
+        | Problem::MissingTensor(_)
+        | Problem::UnexpectedTensor(_)
+        | Problem::Twice(_)
+        | Problem::TableLength { .. }
+        | Problem::Metadata { .. }
+        | Problem::Tuple(_)
+        | Problem::Spec(_) => Failure::input(
+            error,
+            "it is no model of this program; docs/model-files.md describes those that are",
+        ),
+        Problem::CutOff { .. }
+        | Problem::Field { .. }
+        | Problem::Trailing(_)
+        | Problem::Header(_)
+        | Problem::TensorInfo { .. }
+        | Problem::Offsets { .. }
+        | Problem::DataLength { .. }
+        | Problem::NoChecksum(_)
+        | Problem::Checksum { .. }
+        | Problem::Packed(_)
+        | Problem::NotFinite { .. } => Failure::input(error, "the file is damaged: get it again"),
     }
+}
+
+/// Whether another path would do: what is wrong with it is the user's to mend in the call.
+fn is_mendable(cause: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(
+        cause.kind(),
+        ErrorKind::NotFound
+            | ErrorKind::PermissionDenied
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::InvalidInput
+            | ErrorKind::InvalidFilename
+    )
 }
 
 /// Refuses a file that cannot be written, before the work on its content begins.

@@ -11,14 +11,18 @@ pub(super) enum Action {
     New,
     /// Say what the moves are worth.
     Hint,
+    /// Say it before every move, or no longer.
+    Hints,
     /// Let the model play, or stop it.
     Auto,
+    /// Let the model play faster, or slower.
+    Faster,
+    Slower,
     Quit,
 }
 
-/// The action of an event, if it has one. Every other event, a new window size for one, still draws the
-/// screen again. With a model, H asks it for a hint and is no longer vim's left.
-pub(super) fn action(event: &Event, has_model: bool) -> Option<Action> {
+/// The action of an event, if it has one. Every other event, a new window size for one, still draws the screen again.
+pub(super) fn action(event: &Event) -> Option<Action> {
     let key = event.as_key_event().filter(|key| key.kind != KeyEventKind::Release)?;
     if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
         return (key.code == KeyCode::Char('c')).then_some(Action::Quit);
@@ -29,8 +33,6 @@ pub(super) fn action(event: &Event, has_model: bool) -> Option<Action> {
         KeyCode::Down => Action::Slide(Move::Down),
         KeyCode::Left => Action::Slide(Move::Left),
         KeyCode::Esc => Action::Quit,
-        KeyCode::Char('h' | 'H') if has_model => Action::Hint,
-        KeyCode::Char('p' | 'P' | ' ') if has_model => Action::Auto,
         KeyCode::Char(letter) => letter_action(letter.to_ascii_lowercase())?,
         _ => return None,
     };
@@ -39,10 +41,15 @@ pub(super) fn action(event: &Event, has_model: bool) -> Option<Action> {
 
 fn letter_action(letter: char) -> Option<Action> {
     Some(match letter {
-        'w' | 'k' => Action::Slide(Move::Up),
-        'd' | 'l' => Action::Slide(Move::Right),
-        's' | 'j' => Action::Slide(Move::Down),
-        'a' | 'h' => Action::Slide(Move::Left),
+        'w' => Action::Slide(Move::Up),
+        'd' => Action::Slide(Move::Right),
+        's' => Action::Slide(Move::Down),
+        'a' => Action::Slide(Move::Left),
+        'h' => Action::Hint,
+        't' => Action::Hints,
+        'p' | ' ' => Action::Auto,
+        '+' | '=' => Action::Faster,
+        '-' => Action::Slower,
         'u' => Action::Undo,
         'n' => Action::New,
         'q' => Action::Quit,
@@ -56,33 +63,18 @@ mod tests {
     use ratatui::crossterm::event::KeyEvent;
 
     fn press(code: KeyCode, modifiers: KeyModifiers) -> Option<Action> {
-        action(&Event::Key(KeyEvent::new(code, modifiers)), false)
+        action(&Event::Key(KeyEvent::new(code, modifiers)))
     }
 
     #[test]
-    fn a_model_gives_hints_and_plays() {
-        let press = |letter, has_model| {
-            action(&Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)), has_model)
-        };
-        assert_eq!(
-            (press('h', true), press('h', false)),
-            (Some(Action::Hint), Some(Action::Slide(Move::Left)))
-        );
-        assert_eq!((press('p', true), press('p', false)), (Some(Action::Auto), None));
-        assert_eq!(press('a', true), Some(Action::Slide(Move::Left)));
-    }
-
-    #[test]
-    fn three_families_of_keys_slide() {
+    fn two_families_of_keys_slide_and_h_never_does() {
         use KeyCode::{Char, Down, Left, Right, Up};
-        let families = [
-            [Up, Right, Down, Left],
-            [Char('w'), Char('d'), Char('s'), Char('a')],
-            [Char('K'), Char('L'), Char('J'), Char('H')],
-        ];
-        for family in families {
+        for family in [[Up, Right, Down, Left], [Char('w'), Char('d'), Char('s'), Char('a')]] {
             let actions = family.map(|code| press(code, KeyModifiers::NONE));
             assert_eq!(actions, Move::ALL.map(|a| Some(Action::Slide(a))));
+        }
+        for letter in ['h', 'H'] {
+            assert_eq!(press(Char(letter), KeyModifiers::NONE), Some(Action::Hint));
         }
     }
 
@@ -91,6 +83,6 @@ mod tests {
         assert_eq!(press(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Action::Quit));
         assert_eq!(press(KeyCode::Char('a'), KeyModifiers::CONTROL), None);
         assert_eq!(press(KeyCode::Char('c'), KeyModifiers::NONE), None);
-        assert_eq!(action(&Event::Resize(10, 10), true), None);
+        assert_eq!(action(&Event::Resize(10, 10)), None);
     }
 }

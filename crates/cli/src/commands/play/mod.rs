@@ -3,18 +3,23 @@
 mod keys;
 mod screen;
 mod session;
+mod store;
 
 use std::{
     io::{self, IsTerminal, Write, stdin, stdout},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use afterstate_lab::model::Model;
+use afterstate_game::{AnyBoard, Board, Move, Rules, State};
+use afterstate_lab::{
+    model::{Exact, Model, built_in},
+    review::{Reference, judge},
+};
 use afterstate_search::{Limit, Player};
 use clap::{Args, ValueEnum};
 use ratatui::{
@@ -22,37 +27,58 @@ use ratatui::{
     crossterm::event::{self, Event},
 };
 
-use super::{endgame::open_tables, thread_count};
+use super::{endgame::open_tables, solve::open_solution, thread_count};
 use crate::error::Failure;
 use keys::Action;
 use session::{Helper, Session};
+use store::{Score, Store};
 
 /// Play 2048 in the terminal
 ///
-/// Arrow keys, WASD or the vim keys HJKL slide the tiles; U takes moves back, as many as you like; N
-/// starts the next game; Q, Esc or Ctrl-C leaves. Every game has a number: the same number and the same
-/// moves give the same tiles, also after a move is taken back.
+/// Arrow keys or WASD slide the tiles; U takes moves back, as many as you like; N starts the next game; Q, Esc or Ctrl-C
+/// leaves. Every game has a number: the same number and the same moves give the same tiles, also after a move is taken back.
 ///
-/// On 4×4, and wherever a model is given, H says what each move is worth (in the place of vim's left), and P or the space
-/// bar lets the model play until it is pressed again.
+/// H says what each move is worth, T says it before every move, and P or the space bar lets the model play until it is pressed
+/// again, with + and − for its speed. Your moves are graded, and the accuracy is that of `afterstate review`.
+///
+/// Games are kept: one that was left is resumed by the next `afterstate play`, and finished ones are in the list of high scores
+/// unless the model has helped by playing.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate play                   a new game\n  \
     afterstate play --game 7          game 7, the same for everyone\n  \
     afterstate play --board 3x3       on the small board\n  \
+    afterstate play --from '2 4 8 16  0 0 2 4  0 0 0 2  0 0 0 0'\n  \
+    afterstate play --board 3x3 --exact=3x3.solution          perfect hints\n  \
+    afterstate play --scores          the best games\n  \
     afterstate play --watch           the built-in model plays\n  \
     afterstate play --model runs/quick --watch --search 2ply")]
 pub(crate) struct Play {
-    /// The number of the game; without it, one is picked
-    #[arg(long, value_name = "N")]
+    /// The number of the game; without it, the unfinished game is resumed, or a number picked
+    #[arg(long, value_name = "N", value_parser = crate::commands::numbers::parse_number)]
     game: Option<u64>,
+    /// Begin with this board
+    #[arg(long, value_name = "BOARD", conflicts_with = "board")]
+    from: Option<AnyBoard>,
+    /// Begin a new game even if there is an unfinished one
+    #[arg(long)]
+    new: bool,
+    /// Show the best games, and stop
+    #[arg(long)]
+    scores: bool,
+    /// The directory where games are kept [default: afterstate/games in your data directory]
+    #[arg(long, value_name = "DIR")]
+    games: Option<PathBuf>,
+    /// Perfect hints on 3×3 and 2×2: from a file that `afterstate solve -o FILE` has written, or solved now
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with_all = ["model", "search"])]
+    exact: Option<Option<PathBuf>>,
     /// The seed of the numbered games
-    #[arg(long, value_name = "S", default_value_t = DEFAULT_SEED)]
+    #[arg(long, value_name = "S", default_value_t = DEFAULT_SEED, value_parser = crate::commands::numbers::parse_number)]
     seed: u64,
     /// The size of the board; with a model, the model's
     #[arg(long, value_enum, default_value_t = Size::Four, conflicts_with = "model")]
     board: Size,
-    /// The model that helps: a file, or the directory of a run; without it, on 4×4, the built-in model
+    /// The model that helps: a file, or the directory of a run; without it, on 4×4 and 3×3, the built-in model
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
     /// How the model looks ahead, as for `afterstate eval` [default: adaptive=20000, and majority for a DCNN]
@@ -80,20 +106,31 @@ enum Size {
 
 impl Play {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        if self.scores {
+            return Store::open(self.games.as_deref()).write_best(self.board.side(), out);
+        }
         for (name, is_terminal) in [("input", stdin().is_terminal()), ("output", stdout().is_terminal())] {
             if !is_terminal {
                 let message = format!("the game needs a terminal, and standard {name} is not one");
                 return Err(Failure::input(message, "run `afterstate play` without pipes or redirections"));
             }
         }
-        let has_model = self.model.is_some() || self.board == Size::Four;
+        let side = self.from.map_or(self.board.side(), |board| board.side());
         let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
-        let model = has_model.then(|| Model::open(self.model.as_deref())).transpose()?;
+        let model = match (&self.exact, self.model.as_deref().or_else(|| built_in(side))) {
+            (Some(file), _) => Some(exact(side, file.as_deref())?),
+            (None, model) => model.map(|model| Model::open(Some(model))).transpose()?,
+        };
         let model = model.map(|model| model.with_endgames(endgames));
-        match model.as_ref().map_or(self.board.side(), Model::side) {
-            4 => self.play::<4>(self.player(model.as_ref())?, out),
-            3 => self.play::<3>(self.player(model.as_ref())?, out),
-            _ => self.play::<2>(self.player(model.as_ref())?, out),
+        let side = match &model {
+            Some(model) if self.from.is_none() => model.side(),
+            _ => side,
+        };
+        let reference = model.as_ref().and_then(Model::reference);
+        match side {
+            4 => self.play::<4>(self.player(model.as_ref())?, reference, out),
+            3 => self.play::<3>(self.player(model.as_ref())?, reference, out),
+            _ => self.play::<2>(self.player(model.as_ref())?, reference, out),
         }
     }
 
@@ -107,18 +144,38 @@ impl Play {
         Ok(Some(model.player(search, thread_count(0))?))
     }
 
+    /// The session to begin with: the board or game that was asked for, the unfinished one, or a new one.
+    fn session<const N: usize>(&self, store: &Store) -> Session<N> {
+        let number = self.game.unwrap_or_else(some_number);
+        let board: Option<Board<N>> = self.from.and_then(|board| board.to_string().parse().ok());
+        if let Some(board) = board {
+            return Session::from_state(self.seed, number, State::new(board));
+        }
+        let is_free = self.game.is_none() && !self.new && !self.watch;
+        let unfinished = store.read_unfinished(N).filter(|_| is_free);
+        let resumed = unfinished.and_then(|record| resume(&record));
+        resumed.unwrap_or_else(|| Session::new(self.seed, number))
+    }
+
     fn play<const N: usize>(
         &self,
         mut player: Option<Box<dyn Player<N> + '_>>,
+        reference: Option<Reference>,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        let mut session = Session::<N>::new(self.seed, self.game.unwrap_or_else(some_number));
+        let store = Store::open(self.games.as_deref());
+        let mut session = self.session::<N>(&store);
         if player.is_some() {
             session = session.with_helper(if self.watch { Helper::Plays } else { Helper::Waits });
         }
-        let end = in_terminal(|terminal, stop| converse(&mut session, &mut player, terminal, stop))?;
+        let end =
+            in_terminal(|terminal, stop| converse(&mut session, &mut player, reference, terminal, stop))?;
         let replay = self.replay_command(session.number());
-        writeln!(out, "{}. Play it again: {replay}", session.result())?;
+        writeln!(out, "{}", session.result())?;
+        if !self.watch && session.game().moves() > 0 {
+            keep(&session, &store, out)?;
+        }
+        writeln!(out, "play it again: {replay}")?;
         match end {
             End::Quit => Ok(()),
             End::Signal => Err(Failure::other("stopped by a signal", format!("`{replay}` starts it again"))),
@@ -129,6 +186,9 @@ impl Play {
         let mut command = format!("afterstate play --game {number}");
         if self.seed != DEFAULT_SEED {
             command += &format!(" --seed {}", self.seed);
+        }
+        if let Some(board) = &self.from {
+            command += &format!(" --from {board}");
         }
         if let Some(size) = self.board.to_possible_value().filter(|_| self.board != Size::Four) {
             command += &format!(" --board {}", size.get_name());
@@ -144,6 +204,61 @@ impl Play {
         }
         command
     }
+}
+
+/// Keeps a game that was left or is over, and says where.
+fn keep<const N: usize>(session: &Session<N>, store: &Store, out: &mut dyn Write) -> Result<(), Failure> {
+    let game = session.game();
+    let over = game.state().is_terminal();
+    let score = Score {
+        score: game.score(),
+        tile: game.state().board().max_tile(),
+        moves: game.moves(),
+        side: N,
+        accuracy: session.accuracy(),
+        time: store::now(),
+    };
+    let (counts, resumes) = (over && !session.is_assisted(), !over && session.is_numbered());
+    let path = match resumes {
+        true => store.keep_unfinished(&session.record(), N)?,
+        false => store.keep(&session.record(), &score, counts)?,
+    };
+    writeln!(out, "kept in {}; `afterstate review {}` judges it", path.display(), path.display())?;
+    if resumes {
+        writeln!(out, "`afterstate play` goes on with it")?;
+    }
+    if counts { store.write_best(N, out) } else { Ok(()) }
+}
+
+/// The session of a recorded game, with all its moves to take back.
+fn resume<const N: usize>(record: &str) -> Option<Session<N>> {
+    let mut words = record.lines().next()?.strip_prefix("afterstate game ")?.split_whitespace();
+    let (seed, number) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    let mut session = Session::<N>::new(seed, number);
+    for letter in record.lines().nth(1)?.chars() {
+        let a = Move::ALL.into_iter().find(|a| a.name().starts_with(letter))?;
+        session.slide(a);
+    }
+    (!session.game().state().is_terminal()).then_some(session)
+}
+
+/// The true values of a small board: from a file, or found now.
+fn exact(side: usize, file: Option<&Path>) -> Result<Model, Failure> {
+    let exact = match (side, file) {
+        (4, _) => {
+            return Err(Failure::input("4×4 is not solved", "`--exact` is for `--board 3x3` and `2x2`"));
+        }
+        (_, Some(file)) => return Ok(Model::open(Some(file))?),
+        (3, None) => Exact {
+            three: Some(Arc::new(open_solution(None, Rules::default(), thread_count(0))?)),
+            two: None,
+        },
+        (_, None) => Exact {
+            two: Some(Arc::new(open_solution(None, Rules::default(), thread_count(0))?)),
+            three: None,
+        },
+    };
+    Ok(Model::exact("exact".into(), exact))
 }
 
 impl Size {
@@ -172,10 +287,14 @@ enum End {
 fn converse<const N: usize>(
     session: &mut Session<N>,
     player: &mut Option<Box<dyn Player<N> + '_>>,
+    reference: Option<Reference>,
     terminal: &mut DefaultTerminal,
     stop: &AtomicBool,
 ) -> io::Result<End> {
     loop {
+        if let Some(player) = player.as_mut().filter(|_| session.hints() && session.hint_text().is_empty()) {
+            session.hint(&player.advise(session.game().state()));
+        }
         terminal.draw(|frame| screen::draw(session, frame))?;
         let Some(event) = next_event(session, stop)? else {
             if stop.load(Ordering::Relaxed) {
@@ -186,16 +305,26 @@ fn converse<const N: usize>(
             }
             continue;
         };
-        match keys::action(&event, player.is_some()) {
-            Some(Action::Slide(a)) => session.slide(a),
+        match keys::action(&event) {
+            Some(Action::Slide(a)) => {
+                let state = session.game().state();
+                if session.slide(a)
+                    && let Some(player) = player
+                {
+                    let advice = player.advise(state);
+                    session.judge(a, advice.best(), &judge(state, a, &advice, reference));
+                }
+            }
             Some(Action::Undo) => session.undo(),
             Some(Action::New) => session.next_game(),
             Some(Action::Auto) => session.toggle_helper(),
-            Some(Action::Hint) => {
-                if let Some(player) = player {
-                    session.hint(&player.advise(session.game().state()));
-                }
-            }
+            Some(Action::Hint) => match player {
+                Some(player) => session.hint(&player.advise(session.game().state())),
+                None => session.say("hints need --exact or --model here"),
+            },
+            Some(Action::Hints) => session.toggle_hints(),
+            Some(Action::Faster) => session.change_pace(true),
+            Some(Action::Slower) => session.change_pace(false),
             Some(Action::Quit) => return Ok(End::Quit),
             None => {}
         }
@@ -204,14 +333,16 @@ fn converse<const N: usize>(
 
 /// Waits for an event; `None` when a signal has come, or it is the model's turn.
 fn next_event<const N: usize>(session: &Session<N>, stop: &AtomicBool) -> io::Result<Option<Event>> {
-    /// The time between two looks for a signal, which is also the pace of the model.
+    /// The time between two looks for a signal.
     const PAUSE: Duration = Duration::from_millis(100);
     let model_plays = session.helper() == Some(Helper::Plays) && !session.game().state().is_terminal();
+    let turn = Instant::now() + session.pace();
     loop {
-        if event::poll(PAUSE)? {
+        let left = turn.saturating_duration_since(Instant::now());
+        if event::poll(if model_plays { left.min(PAUSE) } else { PAUSE })? {
             return event::read().map(Some);
         }
-        if model_plays || stop.load(Ordering::Relaxed) {
+        if (model_plays && Instant::now() >= turn) || stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
     }

@@ -15,7 +15,7 @@ use super::session::{Helper, Session};
 const HEADER: u16 = 2;
 const FOOTER: u16 = 3;
 /// The width that the lines of text need.
-const TEXT_WIDTH: u16 = 46;
+const TEXT_WIDTH: u16 = 50;
 const BOARD_COLOUR: Color = Color::Rgb(187, 173, 160);
 
 /// The measures of the drawn board, in characters.
@@ -80,7 +80,8 @@ fn draw_picture<const N: usize>(session: &Session<N>, measures: Measures, frame:
 fn header_text<const N: usize>(session: &Session<N>) -> Paragraph<'static> {
     let game = session.game();
     let best = game.state().board().max_tile();
-    let line = format!("score {}   best tile {best}   moves {}", game.score(), game.moves());
+    let accuracy = session.accuracy().map(|percent| format!("   accuracy {percent:.0}%")).unwrap_or_default();
+    let line = format!("score {}   best tile {best}   moves {}{accuracy}", game.score(), game.moves());
     centred(vec![Line::styled(line, Modifier::BOLD)])
 }
 
@@ -88,13 +89,13 @@ fn footer_text<const N: usize>(session: &Session<N>) -> Paragraph<'static> {
     let over = session.game().state().is_terminal();
     let (news, keys) = match (over, session.helper()) {
         (true, _) => ("Game over: no move is left.", "n next game   u take back   q leave"),
-        (_, None) => (session.notice(), "arrows/wasd/hjkl  u take back  n new  q leave"),
-        (_, Some(Helper::Waits)) => (session.notice(), "arrows/wasd  h hint  p auto  u back  n new  q"),
-        (_, Some(Helper::Plays)) => (session.notice(), "the model plays   p stop it   n new   q leave"),
+        (_, None) => (session.notice(), "arrows/wasd  u take back  n new  q leave"),
+        (_, Some(Helper::Waits)) => (session.notice(), "arrows/wasd h hint t hints p auto u back n new q"),
+        (_, Some(Helper::Plays)) => (session.notice(), "the model plays  p stop  + - speed  n new  q leave"),
     };
     let news = if news.is_empty() { format!("game {}", session.number()) } else { news.into() };
     let news = Line::styled(news, if over { Modifier::BOLD } else { Modifier::empty() });
-    centred(vec![Line::default(), news, Line::styled(keys, Modifier::DIM)])
+    centred(vec![Line::from(session.hint_text().to_owned()), news, Line::styled(keys, Modifier::DIM)])
 }
 
 fn centred(lines: Vec<Line<'static>>) -> Paragraph<'static> {
@@ -135,12 +136,12 @@ mod tests {
     #[test]
     fn every_size_shows_the_game_or_says_what_it_needs() {
         let session = Session::<4>::new(1, 7);
-        for (width, height) in [(120, 40), (80, 24), (50, 14), (46, 9)] {
+        for (width, height) in [(120, 40), (80, 24), (54, 14), (50, 9)] {
             let text = picture(&session, width, height);
             assert_eq!(text.matches('·').count(), 14, "{width}×{height}:\n{text}");
             assert!(text.contains("score 0") && text.contains("game 7") && text.contains("q leave"));
         }
-        for (width, height) in [(45, 24), (80, 8), (26, 2)] {
+        for (width, height) in [(49, 24), (80, 8), (26, 2)] {
             assert!(picture(&session, width, height).contains("Too small"), "{width}×{height}");
         }
         for (width, height) in [(1, 1), (5, 1), (1, 50)] {
@@ -150,8 +151,9 @@ mod tests {
 
     #[test]
     fn a_helper_is_offered() {
-        for (helper, keys) in [(Helper::Waits, "h hint  p auto"), (Helper::Plays, "p stop it")] {
-            let text = picture(&Session::<4>::new(1, 7).with_helper(helper), 46, 9);
+        for (helper, keys) in [(Helper::Waits, "h hint t hints p auto"), (Helper::Plays, "p stop  + - speed")]
+        {
+            let text = picture(&Session::<4>::new(1, 7).with_helper(helper), 50, 9);
             assert!(text.contains(keys) && text.contains("q"), "{text}");
         }
     }

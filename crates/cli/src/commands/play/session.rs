@@ -1,15 +1,28 @@
 //! A player's session: the present game, and everything that can be taken back.
 
-use afterstate_game::{Game, Move, Rules};
+use std::time::Duration;
+
+use afterstate_game::{Game, Move, Rules, State};
+use afterstate_lab::review::{Accuracy, Judged};
 use afterstate_search::Advice;
 
 use crate::commands::advise::worth;
 
-/// A game and its number.
+/// How long the model waits between moves: the slowest, the usual and the fastest pace.
+const PACES: [u64; 7] = [2000, 1000, 500, 250, 100, 40, 10];
+const USUAL_PACE: usize = 4;
+
+/// A game, its number, and how it came here.
 #[derive(Clone)]
 struct Position<const N: usize> {
     number: u64,
     game: Game<N>,
+    /// The move that led here; `None` where a game begins.
+    made: Option<Move>,
+    /// How good the player's moves were so far.
+    accuracy: Accuracy,
+    /// Whether the model has made a move.
+    assisted: bool,
 }
 
 /// The position on the screen and the ones before it. A position holds its random stream, so a move
@@ -19,8 +32,13 @@ pub(super) struct Session<const N: usize> {
     now: Position<N>,
     past: Vec<Position<N>>,
     notice: String,
+    /// What the moves of the present state are worth, once it was asked for.
+    hint: String,
     /// Whether a model helps, and whether it plays.
     helper: Option<Helper>,
+    /// Whether hints are shown before every move.
+    hints: bool,
+    pace: usize,
 }
 
 /// What a model does in a session.
@@ -32,13 +50,24 @@ pub(super) enum Helper {
 
 impl<const N: usize> Session<N> {
     pub(super) fn new(seed: u64, number: u64) -> Self {
-        let game = Game::new(Rules::default(), seed, number);
+        Session::of(seed, number, Game::new(Rules::default(), seed, number))
+    }
+
+    /// A session that begins with a board.
+    pub(super) fn from_state(seed: u64, number: u64, state: State<N>) -> Self {
+        Session::of(seed, number, Game::from_state(Rules::default(), seed, number, state))
+    }
+
+    fn of(seed: u64, number: u64, game: Game<N>) -> Self {
         Session {
             seed,
-            now: Position { number, game },
+            now: Position { number, game, made: None, accuracy: Accuracy::default(), assisted: false },
             past: Vec::new(),
             notice: String::new(),
+            hint: String::new(),
             helper: None,
+            hints: false,
+            pace: USUAL_PACE,
         }
     }
 
@@ -60,13 +89,57 @@ impl<const N: usize> Session<N> {
         self.notice.clear();
     }
 
+    /// Whether hints are shown before every move.
+    pub(super) fn hints(&self) -> bool {
+        self.hints
+    }
+
+    pub(super) fn toggle_hints(&mut self) {
+        self.hints = !self.hints;
+        self.hint.clear();
+        self.notice = if self.hints { "hints are on" } else { "hints are off" }.into();
+    }
+
+    /// The time between moves of the model.
+    pub(super) fn pace(&self) -> Duration {
+        Duration::from_millis(PACES[self.pace])
+    }
+
+    /// Makes the model faster or slower.
+    pub(super) fn change_pace(&mut self, faster: bool) {
+        self.pace = if faster { (self.pace + 1).min(PACES.len() - 1) } else { self.pace.saturating_sub(1) };
+        self.notice = format!("a move every {} ms", PACES[self.pace]);
+    }
+
     /// Shows what the moves are worth.
     pub(super) fn hint(&mut self, advice: &Advice) {
         let mut moves: Vec<_> =
             Move::ALL.into_iter().filter_map(|a| Some((a, advice.values[a as usize]?))).collect();
         moves.sort_by(|a, b| b.1.total_cmp(&a.1));
         let texts: Vec<_> = moves.iter().map(|(a, value)| format!("{a} {}", worth(advice, *value))).collect();
-        self.notice = texts.join("  ");
+        self.hint = texts.join("  ");
+    }
+
+    /// What the moves are worth; empty until it is asked for.
+    pub(super) fn hint_text(&self) -> &str {
+        &self.hint
+    }
+
+    /// Shows what is thought of the move just made, which counts for the accuracy until it is taken back.
+    pub(super) fn judge(&mut self, a: Move, best: Option<Move>, judged: &Judged) {
+        self.now.accuracy.add(judged);
+        let better = best.filter(|best| *best != a && judged.loss > 0.0);
+        let better = better.map(|best| format!("; {best} was best")).unwrap_or_default();
+        self.notice = format!("{a}: {}{better}", judged.grade.name());
+    }
+
+    /// How good the player's moves were in this game, from 0 to 100.
+    pub(super) fn accuracy(&self) -> Option<f64> {
+        self.now.accuracy.percent()
+    }
+
+    pub(super) fn say(&mut self, notice: &str) {
+        self.notice = notice.into();
     }
 
     pub(super) fn number(&self) -> u64 {
@@ -77,19 +150,30 @@ impl<const N: usize> Session<N> {
         &self.now.game
     }
 
+    /// Whether the model has made moves in this game.
+    pub(super) fn is_assisted(&self) -> bool {
+        self.now.assisted
+    }
+
     /// What the last key could not do, or a hint; empty otherwise.
     pub(super) fn notice(&self) -> &str {
         &self.notice
     }
 
-    pub(super) fn slide(&mut self, a: Move) {
+    /// Makes a move; whether it was possible.
+    pub(super) fn slide(&mut self, a: Move) -> bool {
         let before = self.now.clone();
-        if self.now.game.play(a).is_some() {
+        let moved = self.now.game.play(a).is_some();
+        if moved {
+            self.now.made = Some(a);
+            self.now.assisted |= self.helper == Some(Helper::Plays);
             self.past.push(before);
             self.notice.clear();
+            self.hint.clear();
         } else if !self.game().state().is_terminal() {
             self.notice = "nothing moves that way".into();
         }
+        moved
     }
 
     /// Takes back a move, or the start of a new game.
@@ -98,6 +182,7 @@ impl<const N: usize> Session<N> {
             Some(position) => {
                 self.now = position;
                 self.notice.clear();
+                self.hint.clear();
             }
             None => self.notice = "nothing to take back".into(),
         }
@@ -106,16 +191,50 @@ impl<const N: usize> Session<N> {
     /// Starts the game with the next number.
     pub(super) fn next_game(&mut self) {
         let number = self.now.number.wrapping_add(1);
-        let next = Position { number, game: Game::new(Rules::default(), self.seed, number) };
+        let game = Game::new(Rules::default(), self.seed, number);
+        let next = Position { number, game, made: None, accuracy: Accuracy::default(), assisted: false };
         self.past.push(std::mem::replace(&mut self.now, next));
         self.notice.clear();
+        self.hint.clear();
+    }
+
+    /// The positions of this game, the first one first.
+    fn positions(&self) -> Vec<&Position<N>> {
+        let mut positions = vec![&self.now];
+        let mut earlier = self.past.iter().rev();
+        while positions.last().is_some_and(|position| position.made.is_some()) {
+            positions.extend(earlier.next());
+        }
+        positions.reverse();
+        positions
+    }
+
+    /// Whether this game began as its number says, so that it can be resumed from its letters.
+    pub(super) fn is_numbered(&self) -> bool {
+        let start = Game::<N>::new(Rules::default(), self.seed, self.now.number).state();
+        self.positions()[0].game.state() == start
+    }
+
+    /// This game as a text that `afterstate review` reads: the numbers and letters of a numbered game, the boards and moves
+    /// of one that began with a board.
+    pub(super) fn record(&self) -> String {
+        let positions = self.positions();
+        if self.is_numbered() {
+            let letters: String = positions.iter().filter_map(|p| p.made?.name().chars().next()).collect();
+            return format!("afterstate game {} {} {N}\n{letters}\n", self.seed, self.now.number);
+        }
+        let moves = positions.windows(2).filter_map(|pair| Some((pair[0].game.state(), pair[1].made?)));
+        moves.map(|(state, a)| format!("{state} {a}\n")).collect()
     }
 
     /// The game so far in one sentence.
     pub(super) fn result(&self) -> String {
         let (number, game) = (self.number(), self.game());
         let tile = game.state().board().max_tile();
-        format!("Game {number}: score {}, best tile {tile}, {} moves", game.score(), game.moves())
+        let accuracy = self.accuracy().map(|percent| format!(", accuracy {percent:.1}%")).unwrap_or_default();
+        let moves = crate::format::counted(game.moves(), "move");
+        let score = crate::format::thousands(game.score());
+        format!("Game {number}: score {score}, best tile {tile}, {moves}{accuracy}")
     }
 }
 
@@ -160,11 +279,45 @@ mod tests {
         let mut session = Session::<4>::new(1, 7).with_helper(Helper::Waits);
         let values = [Some(1.0), None, Some(20_000.4), Some(3.0)];
         session.hint(&Advice { values, plies: 1, ..Advice::default() });
-        assert_eq!(session.notice(), "down 20000  left 3  up 1");
+        assert_eq!(session.hint_text(), "down 20000  left 3  up 1");
         go_on(&mut session, 1);
-        assert_eq!(session.notice(), "");
+        assert_eq!(session.hint_text(), "");
         session.toggle_helper();
         assert_eq!(session.helper(), Some(Helper::Plays));
+    }
+
+    #[test]
+    fn the_record_of_a_game_is_what_review_reads() {
+        use afterstate_lab::review::{AnyGame, parse};
+        let mut session = Session::new(1, 7);
+        go_on(&mut session, 3);
+        session.next_game();
+        let boards = go_on(&mut session, 12);
+        session.undo();
+        let (_, game) = parse(&session.record(), 100).expect("a game");
+        let AnyGame::Four(played) = game else { panic!("it is on 4×4") };
+        let last = played.last().and_then(|played| played.next).map(|state| state.to_string());
+        assert_eq!((played.len(), last.as_ref()), (11, boards.get(10)));
+    }
+
+    #[test]
+    fn a_judged_move_counts_until_it_is_taken_back() {
+        use afterstate_lab::review::Grade;
+        let mut session = Session::<4>::new(1, 7);
+        go_on(&mut session, 1);
+        let judged = Judged {
+            loss: 5.0,
+            chance: None,
+            kept: Some(0.5),
+            grade: Grade::Blunder,
+            is_choice: true,
+            regret: None,
+        };
+        session.judge(Move::Up, Some(Move::Left), &judged);
+        assert_eq!(session.notice(), "up: blunder; left was best");
+        assert!(session.accuracy().is_some_and(|percent| percent < 1.0));
+        session.undo();
+        assert_eq!(session.accuracy(), None);
     }
 
     #[test]

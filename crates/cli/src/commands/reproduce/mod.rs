@@ -61,7 +61,7 @@ pub(crate) struct Reproduce {
     #[arg(long, value_name = "SHARE")]
     share: Option<f64>,
     /// The number of trainings of each row [the paper's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = crate::commands::numbers::parse_count)]
     seeds: Option<u64>,
     /// The number of games of each evaluation, or of each search, such as 1ply=100000,3ply=1000 [the paper's; below the
     /// whole budget at most 1000, 100 at 2- or 3-ply, 10 beyond]

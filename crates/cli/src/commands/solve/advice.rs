@@ -1,6 +1,7 @@
 //! `afterstate advise --exact`: the true values of the moves on a small board.
 
 use std::{
+    cell::OnceCell,
     io::{IsTerminal, Write, stdout},
     path::Path,
 };
@@ -14,16 +15,24 @@ use crate::error::Failure;
 
 /// The true values of a board's moves, from a solution in a file or one that is made now.
 pub(in crate::commands) struct Exact<'a> {
-    pub(in crate::commands) file: Option<&'a Path>,
-    pub(in crate::commands) threads: usize,
-    pub(in crate::commands) json: bool,
+    file: Option<&'a Path>,
+    threads: usize,
+    json: bool,
+    /// The solutions, once they are needed.
+    three: OnceCell<Solution<3>>,
+    two: OnceCell<Solution<2>>,
 }
 
-impl Exact<'_> {
+impl<'a> Exact<'a> {
+    /// Advice by the solution in a file, or by one that is made when it is needed.
+    pub(in crate::commands) fn open(file: Option<&'a Path>, threads: usize, json: bool) -> Self {
+        Exact { file, threads, json, three: OnceCell::new(), two: OnceCell::new() }
+    }
+
     pub(in crate::commands) fn advise(&self, board: AnyBoard, out: &mut dyn Write) -> Result<(), Failure> {
         match board {
-            AnyBoard::Two(board) => self.on_board(board, out),
-            AnyBoard::Three(board) => self.on_board(board, out),
+            AnyBoard::Two(board) => self.on_board(board, &self.two, out),
+            AnyBoard::Three(board) => self.on_board(board, &self.three, out),
             AnyBoard::Four(_) => Err(Failure::input(
                 "4×4 is not solved, and will not be",
                 "`--exact` is for 3×3 and 2×2; a model with `--search` gives good values on 4×4",
@@ -31,10 +40,21 @@ impl Exact<'_> {
         }
     }
 
-    fn on_board<const N: usize>(&self, board: Board<N>, out: &mut dyn Write) -> Result<(), Failure> {
-        let solution = match self.file {
-            Some(file) => Solution::open(file).map_err(failure)?,
-            None => solve(Objective::Score, Rules::default(), self.threads)?,
+    fn on_board<const N: usize>(
+        &self,
+        board: Board<N>,
+        cell: &OnceCell<Solution<N>>,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let solution = match cell.get() {
+            Some(solution) => solution,
+            None => {
+                let solution = match self.file {
+                    Some(file) => Solution::open(file).map_err(failure)?,
+                    None => solve(Objective::Score, Rules::default(), self.threads)?,
+                };
+                cell.get_or_init(|| solution)
+            }
         };
         let state = State::<N>::new(board);
         let values = solution.move_values(state);
@@ -69,9 +89,7 @@ fn write_text<const N: usize>(
     best: Option<(Move, f64)>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    if stdout().is_terminal() {
-        writeln!(out, "{}", draw(&board, true))?;
-    }
+    writeln!(out, "{}", draw(&board, stdout().is_terminal()))?;
     for a in Move::ALL {
         let value = values[a as usize].map_or("illegal".into(), |value| match objective {
             Objective::Score => format!("{value:.2}"),

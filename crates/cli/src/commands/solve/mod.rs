@@ -17,6 +17,7 @@ use report::Solved;
 use work::{failure, solve};
 
 pub(super) use advice::Exact;
+pub(super) use work::open as open_solution;
 
 /// Solve the game on a small board: exact values, without playing
 ///
@@ -82,6 +83,10 @@ impl Solve {
         if let Some(model) = &self.policy.policy {
             return self.policy.run(model, threads, self.json, out);
         }
+        if let Some(option) = self.policy.first_given() {
+            let message = format!("`{option}` says how a model is judged, and there is none");
+            return Err(Failure::input(message, "name it with `--policy MODEL`, or leave the option out"));
+        }
         match self.board {
             Size::Three => self.on_board::<3>(threads, out),
             Size::Two => self.on_board::<2>(threads, out),
@@ -96,9 +101,8 @@ impl Solve {
         let rules = Rules { four: self.four, ..Rules::default() };
         let objective = self.goal.unwrap_or(Objective::Score);
         let solution = solve::<N>(objective, rules, threads)?;
-        if let Some(path) = &self.output {
-            solution.save(path).map_err(failure)?;
-        }
+        // What was computed is shown even when it cannot be kept.
+        let saved = self.output.as_ref().map_or(Ok(()), |path| solution.save(path).map_err(failure));
         // Every state that the best play reaches has a best move.
         let best = |state: State<N>| solution.best(state).map_or(Move::Up, |(a, _)| a);
         let settings =
@@ -107,6 +111,7 @@ impl Solve {
         let evaluation = evaluate(&best, &settings, |sum| bar.set_position(sum.into()));
         bar.finish_and_clear();
         let seconds = start.elapsed().as_secs_f64();
-        Solved { solution: &solution, evaluation: &evaluation, seconds }.write(self.json, out)
+        Solved { solution: &solution, evaluation: &evaluation, seconds }.write(self.json, out)?;
+        saved
     }
 }

@@ -27,15 +27,15 @@ pub(super) struct PolicyArgs {
     /// Find what this model comes to when it plays: a model file, or the directory of a run
     #[arg(long, value_name = "MODEL")]
     pub(super) policy: Option<PathBuf>,
-    /// How the model looks ahead, as for `afterstate eval`, but not by time
-    #[arg(long, default_value = "1ply", requires = "policy")]
-    search: String,
+    /// How the model looks ahead, as for `afterstate eval`, but not by time [default: 1ply]
+    #[arg(long)]
+    search: Option<String>,
     /// Ask the model about one of the eight images of each board only: up to eight times quicker, and
     /// right up to ties between moves if the model is symmetric
-    #[arg(long, requires = "policy")]
+    #[arg(long)]
     canonical: bool,
     /// Solve the game too, and say what the model loses against the best play, and where
-    #[arg(long, requires = "policy")]
+    #[arg(long)]
     regret: bool,
     /// The solution for --regret; without it the game is solved anew
     #[arg(long, value_name = "FILE", requires = "regret")]
@@ -43,6 +43,17 @@ pub(super) struct PolicyArgs {
 }
 
 impl PolicyArgs {
+    /// The first option that was given, besides the model.
+    pub(super) fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            ("--search", self.search.is_some()),
+            ("--canonical", self.canonical),
+            ("--regret", self.regret),
+            ("--solution", self.solution.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
     pub(super) fn run(
         &self,
         model: &Path,
@@ -50,7 +61,7 @@ impl PolicyArgs {
         as_json: bool,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        let search = parse_search(&self.search)?;
+        let search = parse_search(self.search.as_deref().unwrap_or("1ply"))?;
         if !search.search.is_some_and(|search| !matches!(search.limit, Limit::Time(_))) {
             let message = format!("`{search}` does not always make the same move on the same board");
             return Err(Failure::input(message, "`--search 1ply` to `5ply` do"));

@@ -31,7 +31,7 @@ pub(super) fn solve<const N: usize>(
 }
 
 /// A solution for the score under these rules, from a file if there is one.
-pub(super) fn open<const N: usize>(
+pub(in crate::commands) fn open<const N: usize>(
     file: Option<&Path>,
     rules: Rules,
     threads: usize,

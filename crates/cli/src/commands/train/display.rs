@@ -14,7 +14,7 @@ use afterstate_lab::{
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::tiles;
-use crate::format::{duration, thousands};
+use crate::format::{counted, duration, thousands, whole};
 
 /// The time between plain lines.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -103,16 +103,16 @@ impl Observer for Display {
         bar.set_prefix(self.left(status.seconds_left));
         let recent = &status.recent;
         let mut text = format!(
-            "{} actions · {} games · {:.2} M moves/s",
+            "{} actions · {} · {:.2} M moves/s",
             thousands(status.progress.actions),
-            thousands(status.progress.episodes),
+            counted(status.progress.episodes, "game"),
             status.moves_per_second / 1e6
         );
         if let (Some(mean), Some(max)) = (recent.mean_score(), recent.max_score()) {
             text += &format!(
-                "\nlast {} games: mean {}, max {} · {}",
-                thousands(recent.games()),
-                thousands(mean as u64),
+                "\nlast {}: mean {}, max {} · {}",
+                counted(recent.games(), "game"),
+                whole(mean),
                 thousands(max),
                 tiles(&status.tiles)
             );
@@ -130,14 +130,14 @@ impl Observer for Display {
         }
         self.line = Some(Instant::now());
         let mut text = format!(
-            "{:>5.1}%  {} actions  {} games  {:.2} M moves/s",
+            "{:>5.1}%  {} actions  {}  {:.2} M moves/s",
             100.0 * line.budget_share,
             thousands(line.actions),
-            thousands(line.episodes),
+            counted(line.episodes, "game"),
             line.moves_per_second / 1e6
         );
         if let (Some(mean), Some(max)) = (line.mean_score, line.max_score) {
-            text += &format!("  mean {}  max {}", thousands(mean as u64), thousands(max));
+            text += &format!("  mean {}  max {}", whole(mean), thousands(max));
             text += &format!("  {}", tiles(&line.tiles));
         }
         self.print(&text);
@@ -145,7 +145,8 @@ impl Observer for Display {
 
     fn evaluating(&mut self, ended: &Tally, games: u64) {
         let mean = ended.mean_score().unwrap_or_default();
-        self.say(format!("evaluating: {} of {games} games, mean {mean:.0}", ended.games()));
+        let (ended, games) = (thousands(ended.games()), counted(games, "game"));
+        self.say(format!("evaluating: {ended} of {games}, mean {}", whole(mean)));
     }
 
     fn evaluated(&mut self, line: &EvalLine) {
@@ -153,8 +154,8 @@ impl Observer for Display {
             "evaluation after {} actions, {}: mean {} ± {}, {}",
             thousands(line.actions),
             line.report.search,
-            thousands(line.report.score.mean as u64),
-            thousands(line.report.score.ci95.unwrap_or_default() as u64),
+            whole(line.report.score.mean),
+            whole(line.report.score.ci95.unwrap_or_default()),
             tiles(&line.report.tiles)
         ));
     }

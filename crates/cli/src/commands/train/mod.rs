@@ -2,8 +2,10 @@
 
 mod chain;
 mod display;
+mod keys;
 mod list;
 mod ranks;
+mod sweep;
 
 use std::{
     io::{self, IsTerminal, Write, stderr},
@@ -19,16 +21,17 @@ use afterstate_lab::{
     chain::{Chain, Place},
     log::LogError,
     recipe::{Recipe, RecipeError},
-    run::{Directory, MergeEvery, Outcome, Plan, Run, RunError},
+    run::{Directory, MergeEvery, Outcome, Plan, Run, RunError, check_sources},
 };
 use afterstate_network::MemoryError;
+use afterstate_solver::known_optimum;
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::model::failure as file_failure;
 use crate::{
     error::Failure,
-    format::{bytes, percent, thousands},
+    format::{bytes, counted, mean, percent, thousands},
     signals::stop_signal,
 };
 use display::Display;
@@ -51,16 +54,19 @@ use display::Display;
     afterstate train quick                                  a good player in about a minute\n  \
     afterstate train quick --resume                         go on after an interruption\n  \
     afterstate train reference/4x6-tc --set budget.episodes=40000 --out runs/tc\n  \
+    afterstate train mini                                   the game on 3×3 in ten seconds\n  \
     afterstate train --list jaskowski-2016                  the experiments of a paper, row by row\n  \
+    afterstate train --keys learning                        the keys of a recipe\n  \
+    afterstate train rates.toml --all --seeds 5 --jobs 2    every row of a table, with five seeds\n  \
     afterstate train jaskowski-2016/table-2/tc-0.5 --set budget.actions=3e8\n  \
     afterstate train mine.toml --seed 7 --threads 1\n  \
     afterstate train reference/8x6-tc --dry-run             what it would do, and the memory it takes\n  \
     afterstate train best                                   the strongest player, step by step, in hours\n  \
     afterstate train best --dry-run                         its steps, with time, memory and disk")]
 pub(crate) struct Train {
-    /// The name of a shipped recipe, a recipe file, or the directory of a run to resume; with --list, how the names
-    /// begin that are listed
-    #[arg(required_unless_present = "list")]
+    /// The name of a shipped recipe, a recipe file, or the directory of a run to resume; with --list or --keys, how the
+    /// names begin that are listed
+    #[arg(required_unless_present_any = ["list", "keys"])]
     recipe: Option<String>,
     /// Change a key of the recipe, such as learning.lambda=0.5; may be given often
     #[arg(long, value_name = "KEY=VALUE")]
@@ -69,7 +75,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "N", value_parser = crate::commands::parse_threads)]
     threads: Option<usize>,
     /// The seed of all games [the recipe's]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = crate::commands::numbers::parse_number)]
     seed: Option<u64>,
     /// The directory of the run [runs/NAME]
     #[arg(long, value_name = "DIR")]
@@ -90,8 +96,20 @@ pub(crate) struct Train {
     #[arg(long)]
     dry_run: bool,
     /// List the recipes that come with the program, by the papers' tables, with the papers' average scores
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["set", "threads", "seed", "out", "resume", "dry_run", "all", "seeds", "jobs"])]
     list: bool,
+    /// List the keys of recipes, with their defaults
+    #[arg(long, conflicts_with_all = ["list", "set", "threads", "seed", "out", "resume", "dry_run", "all", "seeds", "jobs"])]
+    keys: bool,
+    /// Train every row of a table of recipes; the same command goes on after an interruption
+    #[arg(long)]
+    all: bool,
+    /// Train with so many seeds, from the recipe's on, in directories seed-1, seed-2 …
+    #[arg(long, value_name = "N", value_parser = crate::commands::numbers::parse_count)]
+    seeds: Option<u64>,
+    /// So many trainings at once, which share the cores
+    #[arg(long, value_name = "N", value_parser = crate::commands::numbers::parse_count)]
+    jobs: Option<u64>,
     /// Print one JSON object instead
     #[arg(long)]
     json: bool,
@@ -99,16 +117,31 @@ pub(crate) struct Train {
 
 impl Train {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let begin = self.recipe.as_deref().unwrap_or_default();
         let name = match &self.recipe {
+            _ if self.keys => return keys::list(begin, self.json, out),
             Some(name) if !self.list => name,
-            begin => return list::list(begin.as_deref().unwrap_or_default(), self.json, out),
+            _ => return list::list(begin, self.json, out),
         };
+        if self.all || self.seeds.is_some() {
+            return self.sweep(name, out);
+        }
+        if self.jobs.is_some() {
+            let message = "`--jobs` is for several trainings, and this is one";
+            return Err(Failure::input(
+                message,
+                "`--all` trains the rows of a table, `--seeds N` with N seeds",
+            ));
+        }
         let place = self.place(name);
         let (directory, recipe) = self.resolve(name, &place).map_err(failure)?;
         let plan = Plan::of(&recipe).map_err(|error| failure(error.into()))?;
         let chain = Chain::of(&recipe, &directory, &place).map_err(failure)?;
         if self.dry_run {
-            return dry_run(&recipe, &plan, &chain, self.json, out);
+            if chain.needs().is_empty() {
+                check_sources(&recipe).map_err(failure)?;
+            }
+            return dry_run(&directory, &recipe, &plan, &chain, self.json, out);
         }
         let stop = stop_signal()?;
         if self.until_closed {
@@ -128,6 +161,7 @@ impl Train {
         let goes_on = self.resume || !chain.is_ready();
         let run = if goes_on { Run::resume(directory, recipe) } else { Run::start(directory, recipe) };
         let run = run.map_err(failure)?;
+        let recipe = run.recipe().clone();
         let run = match world() {
             Some(world) => run.with_replicas(ranks::merging(world, self.merge)),
             None => run,
@@ -140,7 +174,12 @@ impl Train {
         if self.json {
             return Ok(writeln!(out, "{}", as_json(&directory, &plan, &outcome))?);
         }
-        self.summary(name, &directory, &outcome, out)
+        summary(&directory, &recipe, &outcome, out)
+    }
+
+    /// The changes to the recipe, but for its seed.
+    fn overrides(&self, place: &Place) -> Vec<String> {
+        [self.set.clone(), place.overrides.clone()].concat()
     }
 
     /// Where the recipes are that it needs, and their runs.
@@ -175,9 +214,9 @@ impl Train {
         format!("afterstate train {name}{place} --resume")
     }
 
-    /// The directory of the run, and the recipe: of a run that is resumed, the one stored there.
+    /// The directory of the run, and the recipe: of a run that is resumed by its directory, the one stored there.
     fn resolve(&self, name: &str, place: &Place) -> Result<(Directory, Recipe), RunError> {
-        let mut overrides = [self.set.clone(), place.overrides.clone()].concat();
+        let mut overrides = self.overrides(place);
         overrides.extend(self.seed.map(|seed| format!("seed={seed}")));
         let named_run = Directory::new(name);
         if self.resume
@@ -191,42 +230,42 @@ impl Train {
             Some(path) => Directory::new(path),
             None => Directory::default_for(&recipe, &place.runs)?,
         };
-        let stored = if self.resume { Run::stored_recipe(&directory, &overrides)? } else { None };
-        Ok((directory, stored.unwrap_or(recipe)))
+        Ok((directory, recipe))
     }
+}
 
-    fn summary(
-        &self,
-        name: &str,
-        directory: &Directory,
-        outcome: &Outcome,
-        out: &mut dyn Write,
-    ) -> Result<(), Failure> {
-        let path = directory.path().display();
-        let progress = outcome.progress;
-        let what = if outcome.finished { "trained" } else { "stopped and saved" };
-        let (actions, episodes) = (thousands(progress.actions), thousands(progress.episodes));
-        writeln!(out, "{what}: {actions} actions, {episodes} games, {:.1} s", progress.seconds)?;
-        for line in &outcome.evaluations {
-            let search = &line.report.search;
-            let how = if search == "1ply" { "greedy play" } else { search };
-            writeln!(
-                out,
-                "{how}, {} games: mean {:.0}, {}",
-                line.report.games,
-                line.report.score.mean,
-                tiles(&line.report.tiles)
-            )?;
+/// What came of a run, and what to do next.
+fn summary(
+    directory: &Directory,
+    recipe: &Recipe,
+    outcome: &Outcome,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let path = directory.path().display();
+    let progress = outcome.progress;
+    let what = if outcome.finished { "trained" } else { "stopped and saved" };
+    let (actions, games) = (thousands(progress.actions), counted(progress.episodes, "game"));
+    writeln!(out, "{what}: {actions} actions, {games}, {:.1} s", progress.seconds)?;
+    for line in &outcome.evaluations {
+        let search = &line.report.search;
+        let how = if search == "1ply" { "greedy play" } else { search };
+        let (games, mean) = (counted(line.report.games, "game"), mean(&line.report.score));
+        writeln!(out, "{how}, {games}: mean {mean}, {}", tiles(&line.report.tiles))?;
+        if let Some(optimum) = known_optimum(recipe.game.side, &recipe.game.rules()) {
+            let share = |score: f64| percent(score / optimum);
+            let interval = line.report.score.ci95.map(|ci| format!(" ± {}", share(ci))).unwrap_or_default();
+            let mean = share(line.report.score.mean);
+            writeln!(out, "  {mean}{interval} of the best possible mean, {optimum:.2} by the exact solver")?;
         }
-        writeln!(out, "  model   {}", directory.model().display())?;
-        writeln!(out, "  curve   {}", directory.curve().display())?;
-        if outcome.finished {
-            writeln!(out, "next: afterstate eval {path}")?;
-        } else {
-            writeln!(out, "next: {}", self.resume_command(name))?;
-        }
-        Ok(())
     }
+    writeln!(out, "  model   {}", directory.model().display())?;
+    writeln!(out, "  curve   {}", directory.curve().display())?;
+    match (outcome.finished, recipe.game.side) {
+        (true, 4) => writeln!(out, "next: afterstate eval {path}")?,
+        (true, _) => writeln!(out, "next: afterstate solve --policy {path} --regret")?,
+        (false, _) => writeln!(out, "next: afterstate train {path} --resume")?,
+    }
+    Ok(())
 }
 
 /// Tile rates in a few words.
@@ -265,6 +304,7 @@ fn memory(plan: &Plan) -> String {
 }
 
 fn dry_run(
+    directory: &Directory,
     recipe: &Recipe,
     plan: &Plan,
     chain: &Chain,
@@ -273,6 +313,7 @@ fn dry_run(
 ) -> Result<(), Failure> {
     let costs = chain.costs(!chain.needs().is_empty()).map_err(failure)?;
     let toml = recipe.to_toml().map_err(|error| failure(error.into()))?;
+    let disk = available_disk(directory.path());
     if json {
         let answer = json!({
             "name": recipe.name,
@@ -282,6 +323,8 @@ fn dry_run(
             "model_bytes": plan.model_bytes,
             "available_bytes": plan.available,
             "fits": plan.fits(),
+            "disk_bytes": plan.disk_bytes(),
+            "available_disk_bytes": disk,
             "threads": recipe.parallel.thread_count(),
             "chain": chain::as_json(chain, &costs),
         });
@@ -290,7 +333,23 @@ fn dry_run(
     writeln!(out, "{toml}")?;
     writeln!(out, "# weights: {}", thousands(plan.weights))?;
     writeln!(out, "# {}", memory(plan))?;
+    let needed = bytes(plan.disk_bytes());
+    match disk {
+        Some(free) if free < plan.disk_bytes() => {
+            writeln!(out, "# up to {needed} on the disk, more than the {} that is free", bytes(free))?;
+        }
+        Some(free) => writeln!(out, "# up to {needed} on the disk, of {} that is free", bytes(free))?,
+        None => writeln!(out, "# up to {needed} on the disk")?,
+    }
     chain::write(chain, &costs, out)
+}
+
+/// The room on the disk where a directory is, or will be; `None` where the system does not tell.
+fn available_disk(path: &Path) -> Option<u64> {
+    let here = path.ancestors().map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path });
+    let exists = here.into_iter().find(|path| path.exists()).unwrap_or(Path::new("."));
+    let stat = rustix::fs::statvfs(exists).ok()?;
+    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
 fn as_json(directory: &Directory, plan: &Plan, outcome: &Outcome) -> Value {
@@ -328,9 +387,10 @@ pub(super) fn failure(error: RunError) -> Failure {
         }
         RunError::Busy(_) => Failure::input(error, "wait for it, or give another directory with `--out`"),
         RunError::Name(_) => Failure::input(error, "give a directory with `--out`"),
-        RunError::Changed(_) => Failure::input(
+        RunError::Changed { .. } => Failure::input(
             error,
-            "only budget, evaluation, checkpoint and log may change; `--out DIR` begins another run",
+            "`afterstate train DIR --resume` goes on with the recipe of the run; only budget, evaluation, checkpoint and \
+             log may change; `--out DIR` begins another run",
         ),
         RunError::Diverged { key, rate, .. } => {
             let hint = format!(
@@ -355,6 +415,9 @@ pub(super) fn failure(error: RunError) -> Failure {
         }
         RunError::Recipe(RecipeError::NotFound { .. } | RecipeError::Table { .. }) => {
             Failure::input(error, "`afterstate train --list` shows the recipes")
+        }
+        RunError::Recipe(RecipeError::NoTable(_)) => {
+            Failure::input(error, "leave out `--all`; `--seeds N` trains one recipe with N seeds")
         }
         RunError::Recipe(_) | RunError::Spec(_) => {
             Failure::input(error, "docs/recipes.md explains every key")

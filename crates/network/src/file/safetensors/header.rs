@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{CHECKSUM, checksum_key, hex};
+use super::{CHECKSUM, checksum_key, hex, len};
 use crate::file::{Problem, bytes::expect};
 
 /// The format's own limit.
@@ -73,7 +73,7 @@ impl Info {
 
     /// The number of numbers.
     pub(super) fn len(&self) -> u64 {
-        self.shape.iter().fold(1, |len, &n| len.saturating_mul(n))
+        len(&self.shape)
     }
 
     /// Refuses numbers of another type.
@@ -106,13 +106,13 @@ impl Header {
         Ok(hex(xxh3_64(self.json(&self.metadata)?.as_bytes())))
     }
 
-    /// The bytes before the data: length, header, checksum included, and padding.
-    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, Problem> {
+    /// The bytes before the data: length, header, checksum included, and padding; as many as are said at least.
+    pub(super) fn to_bytes(&self, least: usize) -> Result<Vec<u8>, Problem> {
         let mut metadata = self.metadata.clone();
         metadata.insert(CHECKSUM.into(), self.checksum()?);
         let mut bytes = vec![0; 8];
         bytes.extend(self.json(&metadata)?.as_bytes());
-        bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), b' ');
+        bytes.resize(bytes.len().max(least).next_multiple_of(ALIGNMENT), b' ');
         let len = (bytes.len() - 8) as u64;
         bytes[..8].copy_from_slice(&len.to_le_bytes());
         Ok(bytes)

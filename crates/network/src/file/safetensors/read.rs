@@ -2,15 +2,16 @@
 
 use std::{
     collections::BTreeMap,
+    io::Read,
     path::{Path, PathBuf},
 };
 
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{
-    CHECKSUM, Tensor, checksum_key,
+    CHECKSUM, COMPRESSED, Tensor, checksum_key,
     header::{Dtype, Header, Info},
-    hex,
+    hex, len,
 };
 use crate::file::{Content, FileError, Floats, Problem};
 
@@ -23,8 +24,43 @@ pub struct TensorFile {
     content: Content,
     data_start: usize,
     tensors: BTreeMap<String, Info>,
+    /// The shapes of the tensors by name, those of compressed ones as they are decompressed.
+    shapes: BTreeMap<String, Vec<u64>>,
     checksums: BTreeMap<String, String>,
     metadata: BTreeMap<String, String>,
+}
+
+/// The numbers of a tensor: in the file, or decompressed.
+pub enum Numbers<'a> {
+    /// As they stand in the file.
+    Stored(Floats<'a>),
+    /// The bytes of decompressed numbers.
+    Decompressed(Vec<u8>),
+}
+
+impl Numbers<'_> {
+    /// All of them.
+    pub fn floats(&self) -> Floats<'_> {
+        match self {
+            Numbers::Stored(floats) => *floats,
+            Numbers::Decompressed(bytes) => Floats::new(bytes),
+        }
+    }
+}
+
+impl<'a> IntoIterator for Numbers<'a> {
+    type Item = f32;
+    type IntoIter = Box<dyn Iterator<Item = f32> + 'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let len = self.floats().len();
+        Box::new((0..len).map(move |i| self.floats().get(i).unwrap_or_default()))
+    }
+}
+
+/// The shape of a compressed tensor.
+fn parse_shape(text: &str) -> Option<Vec<u64>> {
+    text.split_whitespace().map(|size| size.parse().ok()).collect()
 }
 
 impl TensorFile {
@@ -46,15 +82,36 @@ impl TensorFile {
         Self::parse(name, Content::Static(bytes)).map_err(|problem| problem.at(name))
     }
 
+    /// Takes a file that was made in memory; `name` is for messages.
+    ///
+    /// # Errors
+    /// When anything is wrong with it.
+    pub(crate) fn from_bytes(name: &Path, bytes: Vec<u8>) -> Result<Self, FileError> {
+        Self::parse(name, Content::Read(bytes)).map_err(|problem| problem.at(name))
+    }
+
     fn parse(path: &Path, content: Content) -> Result<Self, Problem> {
         let (header, data_start) = Header::parse(&content)?;
         let is_checksum = |key: &str| key.strip_prefix(CHECKSUM).is_some_and(|rest| rest.starts_with('.'));
-        let (checksums, metadata) = header.metadata.into_iter().partition(|(key, _)| is_checksum(key));
+        let (checksums, mut metadata): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            header.metadata.into_iter().partition(|(key, _)| is_checksum(key));
+        let mut shapes = BTreeMap::new();
+        for (name, info) in &header.tensors {
+            let (name, shape) = match name.strip_prefix(COMPRESSED) {
+                None => (name.as_str(), Some(info.shape.clone())),
+                Some(logical) => (logical, metadata.remove(name).and_then(|text| parse_shape(&text))),
+            };
+            let shape = shape.ok_or_else(|| Problem::Packed(name.to_owned()))?;
+            if shapes.insert(name.to_owned(), shape).is_some() {
+                return Err(Problem::Twice(name.to_owned()));
+            }
+        }
         Ok(TensorFile {
             path: path.into(),
             content,
             data_start,
             tensors: header.tensors,
+            shapes,
             checksums,
             metadata,
         })
@@ -82,20 +139,49 @@ impl TensorFile {
 
     /// The names of the tensors, in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.tensors.keys().map(String::as_str)
+        self.shapes.keys().map(String::as_str)
     }
 
     /// The number of numbers in a tensor, if there is such a tensor.
     pub fn len_of(&self, name: &str) -> Option<u64> {
-        self.tensors.get(name).map(Info::len)
+        self.shape_of(name).map(len)
     }
 
     /// The shape of a tensor, if there is such a tensor.
     pub fn shape_of(&self, name: &str) -> Option<&[u64]> {
-        self.tensors.get(name).map(|info| &info.shape[..])
+        self.shapes.get(name).map(Vec::as_slice)
     }
 
-    /// The numbers of a tensor. All of them are read and checked: the checksum, and that they are finite.
+    /// The numbers of a tensor, decompressed where they are compressed. All of them are checked as those of
+    /// [`tensor`](Self::tensor).
+    ///
+    /// # Errors
+    /// When there is no such tensor or it is damaged.
+    pub fn numbers(&self, name: &str) -> Result<Numbers<'_>, FileError> {
+        if self.tensors.contains_key(name) {
+            return self.tensor(name).map(Numbers::Stored);
+        }
+        self.decompressed(name).map(Numbers::Decompressed).map_err(|problem| problem.at(&self.path))
+    }
+
+    fn decompressed(&self, name: &str) -> Result<Vec<u8>, Problem> {
+        let len = self.len_of(name).ok_or_else(|| Problem::MissingTensor(name.into()))?;
+        let damaged = || Problem::Packed(name.to_owned());
+        let compressed = self.checked(&format!("{COMPRESSED}{name}"), Dtype::U8)?;
+        // The length is as true as its checksum, but memory is taken only as it is filled.
+        let bytes = usize::try_from(len.saturating_mul(4)).map_err(|_| damaged())?;
+        let mut decoder = zstd::stream::read::Decoder::with_buffer(compressed).map_err(|_| damaged())?;
+        let mut content = Vec::new();
+        decoder.by_ref().take(bytes as u64 + 1).read_to_end(&mut content).map_err(|_| damaged())?;
+        if content.len() != bytes {
+            return Err(damaged());
+        }
+        Floats::new(&content).check_finite(name, 0)?;
+        Ok(content)
+    }
+
+    /// The numbers of a tensor that is not compressed. All of them are read and checked: the checksum, and that they are
+    /// finite.
     ///
     /// # Errors
     /// When there is no such tensor or it is damaged.
@@ -117,7 +203,7 @@ impl TensorFile {
     /// As [`tensor`](Self::tensor).
     pub fn to_tensor(&self, name: &str) -> Result<Tensor<'_>, FileError> {
         let shape = self.shape_of(name).unwrap_or_default().to_vec();
-        self.tensor(name).map(|numbers| Tensor::shaped(name, shape, numbers.iter()))
+        self.numbers(name).map(|numbers| Tensor::shaped(name, shape, numbers))
     }
 
     /// The bytes of a tensor, with their checksum checked; numbers in them must be finite.

@@ -2,22 +2,29 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
-    io::{BufWriter, Seek, SeekFrom, Write},
+    io::{self, Cursor, Seek, SeekFrom, Write},
     path::Path,
 };
 
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{
-    checksum_key,
+    COMPRESSED, checksum_key,
     header::{Dtype, Header, Info},
     hex,
+    holes::Holes,
+    len,
 };
 use crate::file::{FileError, Floats, Problem, atomic::write_atomically};
 
 /// How many numbers are taken at a time.
 const CHUNK: usize = 16 * 1024;
+
+/// The level of compression: the fastest. Zeros compress as well at any.
+const LEVEL: i32 = 1;
+
+/// More than a streamed zstd frame is longer than its blocks.
+const FRAME: u64 = 1024;
 
 /// Appends the next numbers to the bytes: at most [`CHUNK`], and none at the end.
 type NextChunk<'a> = Box<dyn FnMut(&mut Vec<u8>) + 'a>;
@@ -28,6 +35,7 @@ pub struct Tensor<'a> {
     dtype: Dtype,
     shape: Vec<u64>,
     next_chunk: NextChunk<'a>,
+    compressed: bool,
 }
 
 impl<'a> Tensor<'a> {
@@ -49,7 +57,8 @@ impl<'a> Tensor<'a> {
                 bytes.extend_from_slice(&value.to_le_bytes());
             }
         };
-        Tensor { name: name.into(), dtype: Dtype::F32, shape, next_chunk: Box::new(next_chunk) }
+        let next_chunk = Box::new(next_chunk);
+        Tensor { name: name.into(), dtype: Dtype::F32, shape, next_chunk, compressed: false }
     }
 
     /// Bytes, as packed tables are.
@@ -58,7 +67,26 @@ impl<'a> Tensor<'a> {
         let next_chunk =
             move |bytes: &mut Vec<u8>| bytes.extend_from_slice(chunks.next().unwrap_or_default());
         let shape = vec![content.len() as u64];
-        Tensor { name: name.into(), dtype: Dtype::U8, shape, next_chunk: Box::new(next_chunk) }
+        let next_chunk = Box::new(next_chunk);
+        Tensor { name: name.into(), dtype: Dtype::U8, shape, next_chunk, compressed: false }
+    }
+
+    /// The same table with a number added to each of its numbers.
+    pub(crate) fn plus(self, addend: f32) -> Self {
+        let mut next_chunk = self.next_chunk;
+        let next_chunk = move |bytes: &mut Vec<u8>| {
+            let start = bytes.len();
+            next_chunk(bytes);
+            for number in bytes[start..].as_chunks_mut().0 {
+                *number = (f32::from_le_bytes(*number) + addend).to_le_bytes();
+            }
+        };
+        Tensor { next_chunk: Box::new(next_chunk), ..self }
+    }
+
+    /// The same table, compressed: what is 0 takes next to no room.
+    pub fn compressed(self) -> Self {
+        Tensor { compressed: true, ..self }
     }
 
     /// A table that stands in another file.
@@ -73,7 +101,7 @@ impl<'a> Tensor<'a> {
 
     /// The number of numbers.
     pub fn len(&self) -> u64 {
-        self.shape.iter().product()
+        len(&self.shape)
     }
 
     /// Whether there are none.
@@ -81,10 +109,36 @@ impl<'a> Tensor<'a> {
         self.len() == 0
     }
 
-    /// Writes the numbers, and gives their checksum.
-    pub(crate) fn write_to(mut self, writer: &mut impl Write) -> Result<u64, Problem> {
+    /// What it is called in the file.
+    fn stored_name(&self) -> String {
+        if self.compressed { format!("{COMPRESSED}{}", self.name) } else { self.name.clone() }
+    }
+
+    /// Its type and shape in the file; a compressed one has no more bytes than this.
+    fn stored(&self) -> (Dtype, Vec<u64>) {
+        if !self.compressed {
+            return (self.dtype, self.shape.clone());
+        }
+        let bytes = usize::try_from(self.len().saturating_mul(4)).unwrap_or(usize::MAX / 2);
+        (Dtype::U8, vec![zstd::zstd_safe::compress_bound(bytes) as u64 + FRAME])
+    }
+
+    /// Writes the bytes that stand for it in the file, and gives their number and checksum.
+    fn store(self, writer: &mut impl Write) -> Result<(u64, u64), Problem> {
+        let mut counted = Counted { writer, bytes: 0, checksum: Xxh3Default::new() };
+        if self.compressed {
+            let mut encoder = zstd::stream::write::Encoder::new(&mut counted, LEVEL)?;
+            self.write_to(&mut encoder)?;
+            encoder.finish()?;
+        } else {
+            self.write_to(&mut counted)?;
+        }
+        Ok((counted.bytes, counted.checksum.digest()))
+    }
+
+    /// Writes the numbers.
+    pub(crate) fn write_to(mut self, writer: &mut impl Write) -> Result<(), Problem> {
         let expected = self.len();
-        let mut checksum = Xxh3Default::new();
         let mut written = 0;
         let mut bytes = Vec::with_capacity(4 * CHUNK);
         loop {
@@ -101,13 +155,32 @@ impl<'a> Tensor<'a> {
                     numbers.len() as u64
                 }
             };
-            checksum.update(&bytes);
             writer.write_all(&bytes)?;
         }
         if written != expected {
             return Err(Problem::TableLength { table: self.name, expected, found: written });
         }
-        Ok(checksum.digest())
+        Ok(())
+    }
+}
+
+/// A writer that counts bytes and adds them up to a checksum.
+struct Counted<'a, W> {
+    writer: &'a mut W,
+    bytes: u64,
+    checksum: Xxh3Default,
+}
+
+impl<W: Write> Write for Counted<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write_all(bytes)?;
+        self.checksum.update(bytes);
+        self.bytes += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
     }
 }
 
@@ -124,27 +197,55 @@ pub fn write<'a>(
     write_atomically(path, |writer| write_all(writer, metadata, tensors.into_iter().collect()))
 }
 
+/// The bytes of a file with these tensors and metadata.
+pub(crate) fn to_bytes<'a>(
+    metadata: &BTreeMap<String, String>,
+    tensors: impl IntoIterator<Item = Tensor<'a>>,
+) -> Result<Vec<u8>, Problem> {
+    let mut bytes = Cursor::new(Vec::new());
+    write_all(&mut bytes, metadata, tensors.into_iter().collect())?;
+    Ok(bytes.into_inner())
+}
+
 fn write_all(
-    writer: &mut BufWriter<File>,
+    writer: &mut (impl Write + Seek),
     metadata: &BTreeMap<String, String>,
     tensors: Vec<Tensor<'_>>,
 ) -> Result<(), Problem> {
     let mut header = Header { metadata: metadata.clone(), ..Header::default() };
     let mut end = 0;
     for tensor in &tensors {
-        let info = Info::new(end, tensor.dtype, tensor.shape.clone());
+        let (name, (dtype, shape)) = (tensor.stored_name(), tensor.stored());
+        let info = Info::new(end, dtype, shape);
         end = info.data_offsets[1];
-        // All checksums are equally long, so the header can be filled in when they are known.
-        header.metadata.insert(checksum_key(&tensor.name), hex(0));
-        if header.tensors.insert(tensor.name.clone(), info).is_some() {
+        // All checksums are equally long, and compressed tensors not longer than said, so the header can be filled in
+        // when they are known.
+        header.metadata.insert(checksum_key(&name), hex(0));
+        if tensor.compressed {
+            let shape: Vec<_> = tensor.shape.iter().map(u64::to_string).collect();
+            header.metadata.insert(name.clone(), shape.join(" "));
+        }
+        if header.tensors.insert(name, info).is_some() {
             return Err(Problem::Twice(tensor.name.clone()));
         }
     }
-    writer.write_all(&header.to_bytes()?)?;
+    let reserved = header.to_bytes(0)?;
+    writer.write_all(&reserved)?;
+    let mut holes = Holes::new(&mut *writer)?;
+    let mut end = 0;
     for tensor in tensors {
-        let key = checksum_key(&tensor.name);
-        header.metadata.insert(key, hex(tensor.write_to(writer)?));
+        let (name, compressed) = (tensor.stored_name(), tensor.compressed);
+        let (bytes, checksum) = tensor.store(&mut holes)?;
+        header.metadata.insert(checksum_key(&name), hex(checksum));
+        if let Some(info) = header.tensors.get_mut(&name) {
+            if compressed {
+                info.shape = vec![bytes];
+            }
+            info.data_offsets = [end, end + bytes];
+        }
+        end += bytes;
     }
+    holes.finish()?;
     writer.seek(SeekFrom::Start(0))?;
-    Ok(writer.write_all(&header.to_bytes()?)?)
+    Ok(writer.write_all(&header.to_bytes(reserved.len())?)?)
 }

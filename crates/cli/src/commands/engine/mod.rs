@@ -1,0 +1,273 @@
+//! `afterstate engine`: a line protocol, for programs that want moves without HTTP.
+
+mod command;
+
+use std::{
+    io::{BufRead, Write, stdin},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc::{Receiver, channel},
+    },
+    time::{Duration, Instant},
+};
+
+use afterstate_game::{AnyBoard, Board, Move, State};
+use afterstate_lab::model::{Model, Search};
+use afterstate_search::{Advice, Limit, MAX_PLIES, PlayerSpec, Settings};
+use clap::Args;
+
+use super::{
+    MOST_THREADS,
+    endgame::open_tables,
+    eval::{check_search, parse_search},
+    parse_threads, thread_count,
+};
+use crate::error::Failure;
+use command::{Command, Depth};
+
+/// Answer questions about boards, line by line
+///
+/// Reads commands from the standard input and answers on the standard output, in the spirit of the Universal Chess
+/// Interface. docs/engine.md describes the protocol, with a transcript.
+#[derive(Args)]
+#[command(after_help = "Example:\n  \
+    printf 'position 0000/0010/0100/000b\\ngo ply 3\\nquit\\n' | afterstate engine")]
+pub(crate) struct Engine {
+    /// The model file, or the directory of a run; without it, the built-in model
+    #[arg(long, value_name = "MODEL")]
+    model: Option<PathBuf>,
+    /// How to look ahead where `go` does not say, as for `afterstate eval`
+    #[arg(long, default_value = "3ply")]
+    search: String,
+    /// The number of threads of a search, 0 for all cores
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_threads)]
+    threads: usize,
+    /// Ask the endgame tables of this directory at the leaves of the search
+    #[arg(long, value_name = "DIR")]
+    endgame: Option<PathBuf>,
+}
+
+impl Engine {
+    pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let mut session = Session {
+            model: open(self.model.as_deref(), self.endgame.as_deref())?,
+            search: parse_search(&self.search)?,
+            threads: self.threads,
+            endgame: self.endgame,
+            board: None,
+            stop: Arc::new(AtomicBool::new(false)),
+        };
+        let lines = lines(session.stop.clone());
+        while let Ok(line) = lines.recv() {
+            let answer = match line.parse::<Command>() {
+                Ok(Command::Quit) => return Ok(()),
+                Ok(command) => session.answer(command, &lines, out),
+                Err(message) => Err(Failure::input(message, "")),
+            };
+            match answer {
+                // What cannot be done is said, and the session goes on.
+                Err(Failure::Input { message, .. } | Failure::Other { message, .. }) => {
+                    writeln!(out, "error {}", message.replace('\n', " "))?;
+                }
+                answer => answer?,
+            }
+            out.flush()?;
+        }
+        Ok(())
+    }
+}
+
+/// The lines of the standard input. `stop` and `quit` are heeded at once, by setting the flag, also during a search.
+fn lines(stop: Arc<AtomicBool>) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for line in stdin().lock().lines() {
+            // A line that is no text is no command either.
+            let line = line.unwrap_or_default();
+            if matches!(line.trim(), "stop" | "quit") {
+                stop.store(true, Relaxed);
+            }
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// A model, with endgame tables.
+fn open(model: Option<&Path>, endgame: Option<&Path>) -> Result<Model, Failure> {
+    let tables = endgame.map(open_tables).transpose()?.flatten();
+    let model = Model::open(model)?.with_endgames(tables);
+    model.afterstates("the engine")?;
+    Ok(model)
+}
+
+/// What has been said so far.
+struct Session {
+    model: Model,
+    search: PlayerSpec,
+    threads: usize,
+    endgame: Option<PathBuf>,
+    board: Option<AnyBoard>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Session {
+    fn answer(
+        &mut self,
+        command: Command,
+        lines: &Receiver<String>,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        match command {
+            Command::Nothing | Command::Quit => Ok(()),
+            Command::Introduce => self.introduce(out),
+            Command::IsReady => Ok(writeln!(out, "readyok")?),
+            Command::SetOption(name, value) => self.set_option(&name, &value),
+            Command::Position(board) => {
+                self.check_side(&board)?;
+                self.board = Some(board);
+                Ok(())
+            }
+            Command::Go(depth) => {
+                let board =
+                    self.board.ok_or_else(|| Failure::input("no position: say `position BOARD`", ""))?;
+                self.go(&board, depth, true, out)
+            }
+            Command::Batch(count, depth) => {
+                for _ in 0..count {
+                    // The input may end early; what came is answered.
+                    let Ok(line) = lines.recv() else { return Ok(()) };
+                    let board = command::parse_board(&line).map_err(|message| Failure::input(message, ""));
+                    let answered = board.and_then(|board| {
+                        self.check_side(&board)?;
+                        self.go(&board, depth, false, out)
+                    });
+                    if let Err(Failure::Input { message, .. }) = answered {
+                        writeln!(out, "error {message}")?;
+                    }
+                    out.flush()?;
+                }
+                Ok(())
+            }
+            Command::Stop => {
+                self.stop.store(false, Relaxed);
+                Ok(())
+            }
+        }
+    }
+
+    fn introduce(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        writeln!(out, "id name afterstate {}", env!("CARGO_PKG_VERSION"))?;
+        writeln!(out, "id model {} side {}", self.model.name, self.model.side())?;
+        writeln!(out, "option name model type string default {}", self.model.name)?;
+        writeln!(out, "option name search type string default {}", self.search)?;
+        writeln!(out, "option name threads type spin default {} min 0 max {MOST_THREADS}", self.threads)?;
+        Ok(writeln!(out, "u2iok")?)
+    }
+
+    fn set_option(&mut self, name: &str, value: &str) -> Result<(), Failure> {
+        match name {
+            "model" => {
+                self.model = open(Some(Path::new(value)), self.endgame.as_deref())?;
+                self.board = None;
+            }
+            "search" => self.search = parse_search(value)?,
+            "threads" => {
+                self.threads = parse_threads(value).map_err(|message| Failure::input(message, ""))?
+            }
+            _ => {
+                let message = format!("no option `{name}`: there are model, search and threads");
+                return Err(Failure::input(message, ""));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_side(&self, board: &AnyBoard) -> Result<(), Failure> {
+        let (side, right) = (board.side(), self.model.side());
+        if side == right {
+            return Ok(());
+        }
+        Err(Failure::input(format!("the board is {side}×{side}, but the model plays on {right}×{right}"), ""))
+    }
+
+    fn go(&self, board: &AnyBoard, depth: Depth, informs: bool, out: &mut dyn Write) -> Result<(), Failure> {
+        match *board {
+            AnyBoard::Four(board) => self.search(board, depth, informs, out),
+            AnyBoard::Three(board) => self.search(board, depth, informs, out),
+            AnyBoard::Two(board) => self.search(board, depth, informs, out),
+        }
+    }
+
+    /// Searches, and says what each move is worth after every depth, if it is to inform, and the best one at the end.
+    fn search<const N: usize>(
+        &self,
+        board: Board<N>,
+        depth: Depth,
+        informs: bool,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let start = Instant::now();
+        let limit = match depth {
+            Depth::Plies(plies) => Limit::Plies(plies),
+            Depth::Time(time) => Limit::Time(time),
+            Depth::Infinite => Limit::Plies(MAX_PLIES),
+            Depth::Default => self.search.search.map_or(Limit::Plies(1), |search| search.limit),
+        };
+        // Every depth is told of, unless the search is by time or there is no one to tell.
+        let first = match limit {
+            Limit::Plies(plies) if !informs => plies,
+            _ => 1,
+        };
+        let mut last = None;
+        for plies in first..=MAX_PLIES {
+            let (limit, is_last) = match limit {
+                Limit::Plies(most) => (Limit::Plies(plies), plies >= most),
+                time => (time, true),
+            };
+            let advice = self.advise(board, limit)?;
+            // A search that was stopped has the values of 1-ply: those of the depth before are better.
+            let stopped = self.stop.load(Relaxed);
+            if !stopped || last.is_none() || matches!(limit, Limit::Time(_)) {
+                if informs {
+                    write_info(&advice, start.elapsed(), out)?;
+                    out.flush()?;
+                }
+                last = Some(advice);
+            }
+            if stopped || is_last || advice.best().is_none() {
+                break;
+            }
+        }
+        match last.and_then(|advice: Advice| Some((advice.best()?, advice.value()))) {
+            Some((best, value)) => Ok(writeln!(out, "bestmove {best} value {value:.1}")?),
+            None => Ok(writeln!(out, "bestmove none")?),
+        }
+    }
+
+    fn advise<const N: usize>(&self, board: Board<N>, limit: Limit) -> Result<Advice, Failure> {
+        let search = self.search.search.map(|settings| Settings { limit, ..settings });
+        let search = PlayerSpec { search, ..self.search }.or_downgraded(self.model.downgrade);
+        let threads = thread_count(self.threads);
+        check_search(&search, threads)?;
+        let stop = Some(self.stop.clone());
+        let mut player = self.model.player_until::<N>(Search::Player(search), threads, stop)?;
+        Ok(player.advise(State::new(board)))
+    }
+}
+
+fn write_info(advice: &Advice, time: Duration, out: &mut dyn Write) -> Result<(), Failure> {
+    let Advice { plies, evaluated, .. } = advice;
+    write!(out, "info ply {plies} evaluated {evaluated} time {} values", time.as_millis())?;
+    for a in Move::ALL {
+        match advice.values[a as usize] {
+            Some(value) => write!(out, " {a} {value:.1}")?,
+            None => write!(out, " {a} illegal")?,
+        }
+    }
+    Ok(writeln!(out)?)
+}

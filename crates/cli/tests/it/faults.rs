@@ -1,0 +1,261 @@
+//! Faults that users met, each with what happens instead.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output, Stdio},
+    thread::sleep,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+/// A run of a second on 4×4, and how one on 3×3 differs.
+const FOUR: &str = "network.tuples = ['0123', '0145']\nlearning = { step_size = 'fixed', alpha = 0.1 }\n\
+    budget.actions = 30_000\nevaluation = { every = 20_000, games = 5 }\nparallel.threads = 1\n";
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Place(tempfile::tempdir().expect("a directory"));
+        fs::write(place.0.path().join("four.toml"), FOUR).expect("a recipe");
+        fs::write(place.0.path().join("three.toml"), format!("game.side = 3\n{FOUR}").replace("45", "34"))
+            .expect("a recipe");
+        place
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+        command
+            .current_dir(self.path())
+            .args(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .expect("the binary runs")
+    }
+
+    fn good(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.good(arguments)).expect("JSON")
+    }
+
+    /// The complaint of a command that must be refused as the user's mistake.
+    fn refused(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stderr).expect("text")
+    }
+}
+
+/// Fault 2.
+#[test]
+fn another_recipe_is_not_resumed() {
+    let place = Place::new();
+    place.good(&["train", "four.toml", "--out", "run"]);
+    fs::write(place.path().join("four.toml"), FOUR.replace("alpha = 0.1", "alpha = 0.2")).expect("a recipe");
+    let told = place.refused(&["train", "four.toml", "--out", "run", "--resume"]);
+    for part in ["`learning.alpha`", "the run has 0.1", "the recipe 0.2", "afterstate train DIR --resume"] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+    let told = place.refused(&["train", "reference/4x6-td", "--out", "run", "--resume", "--threads", "1"]);
+    assert!(told.contains("`network.tuples`"), "{told}");
+    // The run itself can be resumed, and a changed budget is heeded.
+    place.good(&["train", "run", "--resume"]);
+    fs::write(place.path().join("four.toml"), FOUR.replace("30_000", "60_000")).expect("a recipe");
+    assert_eq!(place.json(&["train", "four.toml", "--out", "run", "--resume", "--json"])["actions"], 60_000);
+}
+
+/// Fault 3.
+#[test]
+fn rows_of_tables_have_directories_of_their_own() {
+    let place = Place::new();
+    for table in ["rates", "others"] {
+        let rows =
+            "[[row]]\nname = 'fast'\nlearning.alpha = 0.5\n[[row]]\nname = 'slow'\nlearning.alpha = 0.01\n";
+        fs::write(place.path().join(format!("{table}.toml")), format!("{FOUR}{rows}")).expect("a table");
+        place.good(&["train", &format!("{table}/fast")]);
+        assert!(place.path().join(format!("runs/{table}/fast/model.safetensors")).exists());
+    }
+}
+
+/// Fault 4.
+#[test]
+fn boards_of_different_sizes_are_not_compared() {
+    let place = Place::new();
+    place.good(&["train", "four.toml"]);
+    place.good(&["train", "three.toml"]);
+    let told = place.refused(&["eval", "--compare", "runs/three", "runs/four", "--games", "2"]);
+    assert!(told.contains("4×4") && told.contains("3×3"), "{told}");
+    let told = place.refused(&["report", "runs/three", "runs/four"]);
+    assert!(told.contains("4×4") && told.contains("3×3"), "{told}");
+    assert!(!place.path().join("report.html").exists());
+}
+
+/// Fault 5.
+#[test]
+fn a_server_without_its_model_does_not_start() {
+    let place = Place::new();
+    assert!(place.refused(&["serve", "nosuch", "--port", "0"]).contains("nosuch: cannot be read"));
+    fs::write(place.path().join("text"), "no model").expect("a file");
+    assert!(place.refused(&["serve", "text", "--port", "0"]).contains("is not a network"));
+}
+
+/// Fault 6, and what is missing for researchers: `.w` files wherever a model is taken, with E and A.
+#[test]
+fn files_of_other_programs_are_models() {
+    let place = Place::new();
+    let tc = "network.tuples = ['0123', '0145']\nbudget.actions = 30_000\nevaluation.every = 0\nparallel.threads = 1\n";
+    fs::write(place.path().join("tc.toml"), tc).expect("a recipe");
+    place.good(&["train", "tc.toml"]);
+    // The checkpoint holds V, E and A, as an imported file does.
+    let checkpoint = "runs/tc/checkpoint/state.safetensors";
+    let told = place.good(&["model", "export", checkpoint, "-o", "tc.w"]);
+    assert!(told.contains("with the learning state of TC"), "{told}");
+    let mean = |model: &str| place.json(&["eval", model, "--games", "20", "--json"])["score"]["mean"].clone();
+    assert_eq!(mean("tc.w"), mean("runs/tc"));
+    assert_eq!(place.json(&["model", "info", "tc.w", "--json"])["weights"], 131_072);
+    // One action more from a .w with E and A is what a resumed run does, as far as rates go: not the first step of TC.
+    let from = |file: &str, out: &str| {
+        let set = format!("network.from={file}");
+        place.good(&["train", "tc.toml", "--set", &set, "--set", "budget.actions=3000", "--out", out]);
+        fs::read(place.path().join(out).join("model.safetensors")).expect("a model")
+    };
+    assert!(from("tc.w", "a") == from(checkpoint, "b"), "the same first weights, E and A");
+    assert!(from("tc.w", "c") != from("runs/tc", "d"), "without E and A rates begin at 1");
+    fs::write(place.path().join("bad.w"), [0, 1, 0, 0, 0, 4, 9, 9]).expect("a file");
+    place.refused(&["train", "tc.toml", "--set", "network.from=bad.w", "--out", "refused"]);
+    place.refused(&["train", "tc.toml", "--set", "network.from=nosuch", "--out", "refused"]);
+    assert!(!place.path().join("refused").exists(), "what is refused leaves nothing behind");
+}
+
+/// Fault 7.
+#[test]
+fn targets_are_checked_before_the_work() {
+    let place = Place::new();
+    place.good(&["train", "four.toml"]);
+    for arguments in [
+        &["solve", "--board", "2x2", "-o", "none/x"][..],
+        &["report", "runs/four", "-o", "none/x"],
+        &["report", "nosuch", "-o", "none/x"],
+        &["model", "fold", "runs/four", "-o", "none/x"],
+        &["model", "average", "runs/four", "runs/four", "-o", "none/x"],
+        &["model", "expand", "built-in", "-o", "none/x"],
+        &["model", "export", "runs/four", "-o", "none/x.w"],
+        &["model", "compact", "runs/four", "-o", "none/x"],
+    ] {
+        let told = place.refused(arguments);
+        assert!(told.contains("none/x") && told.contains("cannot be written"), "{arguments:?}: {told}");
+    }
+}
+
+/// Fault 8.
+#[test]
+fn options_without_effect_and_wrong_numbers_are_refused() {
+    let place = Place::new();
+    for (arguments, part) in [
+        (&["solve", "--board", "2x2", "--regret"][..], "`--regret`"),
+        (&["solve", "--board", "2x2", "--search", "2ply"], "`--search`"),
+        (&["eval", "--goal", "32768", "--games", "1"], "`--goal`"),
+        (&["eval", "--search", "random", "--downgrade", "--games", "1"], "random"),
+        (&["train", "--list", "--seed", "3"], "--list"),
+        (&["train", "four.toml", "--jobs", "2"], "`--jobs`"),
+        (&["eval", "--games", "-5"], "from 1 on"),
+        (&["train", "four.toml", "--seed", "-5"], "from 0 on"),
+        (&["train", "four.toml", "--dry-run", "--set", "network.from=nosuch"], "nosuch"),
+    ] {
+        let told = place.refused(arguments);
+        assert!(told.contains(part), "{arguments:?}: {told}");
+    }
+    assert_eq!(place.json(&["eval", "--search", "random", "--games", "1e1", "--json"])["games"], 10);
+    let dry = place.json(&["train", "four.toml", "--dry-run", "--json"]);
+    assert!(dry["disk_bytes"].as_u64() > Some(0) && dry["available_disk_bytes"].is_number(), "{dry}");
+    assert!(!place.path().join("runs").exists());
+}
+
+/// Fault 9.
+#[test]
+fn a_stopped_evaluation_shows_what_it_has() {
+    let place = Place::new();
+    let arguments = ["eval", "--search", "2ply", "--games", "100000", "--out", "games.jsonl", "--json"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+    let child =
+        command.current_dir(place.path()).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = child.spawn().expect("the binary runs");
+    let kept = || fs::read_to_string(place.path().join("games.jsonl")).unwrap_or_default().lines().count();
+    // The header, and the first two games.
+    while kept() < 3 {
+        sleep(Duration::from_millis(50));
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+    let output = child.wait_with_output().expect("an end");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    assert!(told.contains("of 100,000") && told.contains("the same command goes on"), "{told}");
+    if told.contains("the first") {
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert!(report["games"].as_u64() >= Some(1), "{report}");
+    }
+}
+
+/// Fault 10.
+#[test]
+fn figures_are_rounded_once_and_zeros_left_out() {
+    let place = Place::new();
+    let text = place.good(&["eval", "--search", "random", "--games", "1"]);
+    assert!(text.contains(", 1 game, seed") && !text.contains(" 0.0%  "), "{text}");
+    let output = place.run(&["train", "four.toml"]);
+    let (told, summary) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+    let mean = |text: &str| {
+        let after = text.rsplit("mean ").next().expect("a mean").to_owned();
+        after.split(',').take(2).collect::<Vec<_>>().join(",").split(" ±").next().map(str::to_owned)
+    };
+    let last = told.lines().rfind(|line| line.contains("evaluation after 30,000")).expect("an evaluation");
+    let line = summary.lines().find(|line| line.contains("greedy play")).expect("a summary");
+    assert_eq!(mean(last), mean(line), "{last}\n{line}");
+    // A model of another version is not called damaged.
+    let model = fs::read(place.path().join("runs/four/model.safetensors")).expect("a model");
+    let cut = &model[..model.len() - 100];
+    fs::write(place.path().join("cut.safetensors"), cut).expect("a file");
+    assert!(place.refused(&["eval", "cut.safetensors"]).contains("is damaged"));
+    fs::write(place.path().join("other.safetensors"), b"\x02\0\0\0\0\0\0\0{}").expect("a file");
+    assert!(!place.refused(&["eval", "other.safetensors"]).contains("is damaged"));
+}
+
+/// Fault 11.
+#[test]
+#[cfg(unix)]
+fn small_runs_take_little_room() {
+    use std::os::unix::fs::MetadataExt;
+    let place = Place::new();
+    let recipe =
+        "network.tuples = '4x6'\nbudget.actions = 20_000\nevaluation.every = 0\nparallel.threads = 1\n";
+    fs::write(place.path().join("large.toml"), recipe).expect("a recipe");
+    place.good(&["train", "large.toml"]);
+    let file = |name: &str| fs::metadata(place.path().join("runs/large").join(name)).expect("a file");
+    // Tables of 64 million weights, with E and A: 768 MiB.
+    assert!(file("checkpoint/state.safetensors").len() < 20 << 20);
+    assert!(file("model.safetensors").len() > 256 << 20, "the model is plain");
+    assert!(file("model.safetensors").blocks() * 512 < 128 << 20, "but its zeros take no room");
+    let shipped = place.json(&["train", "quick", "--dry-run", "--json"]);
+    assert!(shipped["recipe"]["budget"]["actions"].is_number(), "{shipped}");
+}
+
+/// Fault 12: the bare list measures nothing.
+#[test]
+fn the_list_of_tables_takes_no_time() {
+    let start = std::time::Instant::now();
+    let text = Place::new().good(&["reproduce"]);
+    assert!(text.contains("jaskowski-2016/table-1") && !text.contains("actions/s"), "{text}");
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}

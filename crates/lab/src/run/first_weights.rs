@@ -1,0 +1,56 @@
+//! What a training begins with: the weights of `network.from`, the positions of `start.positions`, and endgame tables.
+
+use std::path::Path;
+
+use afterstate_learning::Trainer;
+use afterstate_network::{
+    Network,
+    file::{ModelInfo, safetensors::TensorFile},
+};
+
+use super::{RunError, positions, teacher};
+use crate::{model::open_file, recipe::Recipe};
+
+/// Checks everything that a new run reads, without the memory that it takes.
+///
+/// # Errors
+/// When `network.from` cannot be read or holds another network, or positions or tables cannot be used.
+pub fn check_sources(recipe: &Recipe) -> Result<(), RunError> {
+    positions::positions(recipe)?;
+    teacher(&recipe.learning)?;
+    let spec = recipe.network.spec(recipe.game.side)?;
+    Ok(source(recipe)?.map_or(Ok(()), |file| spec.check_first_stages(&file))?)
+}
+
+/// Gives the trainer the E and A of `network.from`, where the file holds them and the step size has them.
+pub(super) fn continue_coherence(
+    recipe: &Recipe,
+    trainer: &Trainer<'_>,
+    network: &Network,
+) -> Result<(), RunError> {
+    let Some(file) = source(recipe)? else { return Ok(()) };
+    let found = ModelInfo::of(&file)?;
+    if !found.has_coherence || network.spec().tables() < found.spec.tables() {
+        return Ok(());
+    }
+    for numbers in trainer.numbers() {
+        for table in 0..found.spec.tables() {
+            let name = format!("{}.{}", numbers.name, found.spec.table_name(table));
+            if file.len_of(&name).is_none() {
+                break;
+            }
+            for (position, number) in network.positions(table).zip(file.numbers(&name)?.floats().iter()) {
+                numbers.set(position, number);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The file of `network.from`: a model, that of a run, or a file of another program.
+fn source(recipe: &Recipe) -> Result<Option<TensorFile>, RunError> {
+    if recipe.network.from.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(open_file(Path::new(&recipe.network.from))?))
+}
