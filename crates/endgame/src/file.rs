@@ -87,7 +87,6 @@ pub(crate) struct Header {
     pub(crate) tiles: u32,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 fn is_zero(tiles: &u32) -> bool {
     *tiles == 0
 }

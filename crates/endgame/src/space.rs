@@ -2,7 +2,7 @@
 //! slides to the left and right are added up row by row.
 
 use crate::{
-    Endgame, Position, PositionError,
+    Endgame, MAX_FREE, Position, PositionError,
     bitmap::Bitmap,
     board::{WALL, half_sum, mirrored, mirrored_mask, spread, transposed, transposed_mask},
     half::{Half, column, put},
@@ -125,8 +125,7 @@ impl Space {
     /// The positions of an endgame.
     pub(crate) fn new(endgame: &Endgame) -> Self {
         let limit = endgame.limit();
-        let (is_transposed, cut) = cut(endgame);
-        let is_mirrored = is_mirrored(endgame, is_transposed);
+        let Cut { is_transposed, is_mirrored, halves: cut } = Cut::new(endgame);
         let goal = Goal::new(endgame, is_transposed);
         let orient = |mask| if is_transposed { transposed_mask(mask) } else { mask };
         let masks: Vec<u16> = endgame.shapes().iter().map(|shape| orient(shape.0)).collect();
@@ -178,8 +177,8 @@ impl Space {
 
     /// The number of layouts of the larger half.
     pub(crate) fn largest_half(endgame: &Endgame) -> u64 {
-        let (is_transposed, cut) = cut(endgame);
-        let cells = larger_half(endgame, is_transposed, cut);
+        let Cut { is_transposed, halves, .. } = Cut::new(endgame);
+        let cells = larger_half(endgame, is_transposed, halves);
         u64::from(endgame.limit()).saturating_pow(cells)
     }
 
@@ -318,14 +317,28 @@ impl Space {
     }
 }
 
-/// Whether to exchange rows and columns, and how to cut, so that the halves are most alike.
-fn cut(endgame: &Endgame) -> (bool, [[usize; 2]; 2]) {
-    if let Some(t) = [false, true].into_iter().find(|&t| is_mirrored(endgame, t)) {
-        // Halves that are their own mirror images.
-        return (t, CUTS[2]);
+/// How the board is cut.
+struct Cut {
+    /// Whether rows and columns are exchanged.
+    is_transposed: bool,
+    /// Whether the halves are their own mirror images, in every shape.
+    is_mirrored: bool,
+    /// The columns of each half.
+    halves: [[usize; 2]; 2],
+}
+
+impl Cut {
+    /// Into halves that are their own mirror images, or else as alike as possible.
+    fn new(endgame: &Endgame) -> Self {
+        let fits = |&t: &bool| is_mirrored(endgame, t) && larger_half(endgame, t, CUTS[2]) <= MAX_FREE / 2;
+        if let Some(is_transposed) = [false, true].into_iter().find(fits) {
+            return Cut { is_transposed, is_mirrored: true, halves: CUTS[2] };
+        }
+        let ways = [false, true].into_iter().flat_map(|t| CUTS.map(|cut| (t, cut)));
+        let best = ways.min_by_key(|&(t, cut)| larger_half(endgame, t, cut));
+        let (is_transposed, halves) = best.expect("there are six ways");
+        Cut { is_transposed, is_mirrored: false, halves }
     }
-    let ways = [false, true].into_iter().flat_map(|t| CUTS.map(|cut| (t, cut)));
-    ways.min_by_key(|&(t, cut)| larger_half(endgame, t, cut)).expect("there are six ways")
 }
 
 /// Whether all shapes, and the place, are their own mirror images.

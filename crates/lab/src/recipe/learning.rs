@@ -100,7 +100,6 @@ fn endgame(doc: &mut Document, values: Values) -> (String, f64) {
     (tables, value)
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }

@@ -11,15 +11,15 @@ use afterstate_network::{Network, NetworkSpec};
 
 use crate::common::{TARGETS, settings, spec};
 
-/// Beside walls from 4096 down to 32 in a snake; only a move to the right leaves the walls where they are.
-const START: &str = "cba9/5678/4321/1230";
+/// Beside walls from 16384 down to 128 in a snake; only a move to the right leaves the walls where they are.
+const START: &str = "edcb/789a/4321/1230";
 
 #[test]
 fn an_episode_ends_with_the_chance_of_a_table() {
     const WORTH: f32 = 1000.0;
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("eight.endgame");
-    let endgame = Endgame::parse(&["FFFF/FFFF/..../...."], 32).expect("an endgame");
+    let endgame = Endgame::parse(&["FFFF/FFFF/..../...."], 128).expect("an endgame");
     let solver = Solver::new(&endgame).expect("a solver");
     solver.solve_to(&path, Precision::F32, &mut |_| true).expect("a table");
     let table = Table::open(&path).expect("a table");
@@ -39,7 +39,7 @@ fn an_episode_ends_with_the_chance_of_a_table() {
             teacher: Some(teacher),
             ..settings(target, StepSizeSpec::Fixed { alpha: 0.5 }, Budget::Episodes(200))
         };
-        let stages = "4096".parse().expect("stages");
+        let stages = "16384".parse().expect("stages");
         let network =
             Network::new(NetworkSpec { stages, ..spec(4, "0123 4567", 16, true) }).expect("a network");
         let mut trainer = Trainer::new(&network, settings).expect("a trainer");
