@@ -37,14 +37,14 @@ echo "=== eval, record and reproduce come to what one process comes to"
 "$afterstate" eval model --games 300 --search 2ply --goal 512 --collect whole.jsonl --json --threads 1 | untimed > whole.txt
 "$afterstate" record --model model --search 1ply --games 70 --out whole > /dev/null
 table=(ramesh-2018/table-2 --share 0.2 --seeds 2 --games 10 --threads 1 --json)
-"$afterstate" reproduce "${table[@]}" --out whole-table 2> /dev/null | grep -v alone > whole-table.txt
+"$afterstate" reproduce "${table[@]}" --out whole-table 2> /dev/null | grep -v '"seconds"' > whole-table.txt
 for number in 2 3 4; do
     ranks "$number" "$afterstate" eval model --games 300 --search 2ply --goal 512 --collect "$number.jsonl" --json --threads 1 | untimed > "$number.txt"
     same whole.txt "$number.txt" "eval with $number ranks differs"
     same whole.jsonl "$number.jsonl" "positions collected with $number ranks differ"
     ranks "$number" "$afterstate" record --model model --search 1ply --games 70 --out "records-$number" --threads 1 > /dev/null
     diff -r whole "records-$number"
-    ranks "$number" "$afterstate" reproduce "${table[@]}" --out "table-$number" 2> /dev/null | grep -v alone > "table-$number.txt"
+    ranks "$number" "$afterstate" reproduce "${table[@]}" --out "table-$number" 2> /dev/null | grep -v '"seconds"' > "table-$number.txt"
     same whole-table.txt "table-$number.txt" "reproduce with $number ranks differs"
     echo "$number ranks: the same"
 done
