@@ -4,8 +4,9 @@ use std::{
     collections::VecDeque,
     io::{self, Write},
     panic::{self, AssertUnwindSafe},
-    process::ExitCode,
     sync::{Mutex, PoisonError},
+    thread::sleep,
+    time::Duration,
 };
 
 use afterstate_cluster::{Caller, JoinError, World};
@@ -20,6 +21,9 @@ use crate::{
 
 /// Numbers that a rank gets at a time, at most: many short games are worth no message each.
 const MOST_AT_A_TIME: u64 = 64;
+
+/// How long the other ranks leave it to the first to say what is wrong.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Joins the other ranks, if there are any.
 pub(crate) fn join() -> Result<impl Sized, Failure> {
@@ -47,11 +51,13 @@ pub(crate) fn run(world: &World, command: Command, out: &mut dyn Write) -> Resul
     }));
     match result.unwrap_or_else(|_| Err(mistake())) {
         Err(failure @ (Failure::Input { .. } | Failure::Other { .. })) => {
-            // Every rank finds the same fault in the input, and one of them says so.
-            let told = world.is_first() || matches!(failure, Failure::Other { .. });
-            let code = if told { error::exit_code(Err(failure)) } else { ExitCode::FAILURE };
-            let _ = out.flush();
-            world.abort(if code == ExitCode::FAILURE { 1 } else { 2 })
+            if !world.is_first() {
+                // All ranks find the same fault in what was given. The first one says so, and ends them.
+                sleep(PATIENCE);
+            }
+            let code = if matches!(failure, Failure::Input { .. }) { 2 } else { 1 };
+            error::exit_code(Err(failure));
+            world.abort(code)
         }
         result => {
             world.barrier();

@@ -94,7 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [recipe, replicas, actions, rule, rest @ ..] = &arguments[..] else {
         return Err("RECIPE REPLICAS ACTIONS RULE [OUT] [KEY=VALUE]…".into());
     };
-    let (out, overrides) = rest.split_first().map_or(("-", rest), |(out, rest)| (out, rest));
+    let (out, overrides) = rest.split_first().map_or(("-", rest), |(out, rest)| (out.as_str(), rest));
     let (replicas, actions): (u64, u64) = (replicas.parse()?, actions.parse()?);
     let recipe = Recipe::load(recipe, overrides)?;
     let settings = recipe.settings();

@@ -310,6 +310,25 @@ impl<'a> Trainer<'a> {
 }
 
 impl Settings {
+    /// Greedy self-play of whole games under the usual rules, on one thread.
+    pub fn new(target: TargetSpec, step_size: StepSizeSpec, budget: Budget) -> Self {
+        Settings {
+            rules: Rules::default(),
+            seed: 1,
+            target,
+            policy: EpsilonGreedy::GREEDY,
+            downgrade: None,
+            step_size,
+            start: StartSpec::Fresh,
+            positions: vec![],
+            teacher: None,
+            schedule: vec![],
+            threads: 1,
+            parallel: Parallel::LockFree,
+            budget,
+        }
+    }
+
     /// The share of the budget that is used up. Episodes count when they begin: they are learned from at the rate of then.
     pub(crate) fn share(&self, progress: Progress, next_game: u64) -> f64 {
         self.budget.share(Progress { episodes: next_game, ..progress })

@@ -269,11 +269,14 @@ impl<'a, const N: usize> Expectimax<'a, N> {
         let children = |node: &Node<N>| (0..node.len()).map(|i| node.branch(i)).collect::<Vec<_>>();
         let tasks: Vec<_> = nodes.iter().flat_map(children).collect();
         let found: Vec<_> = tasks.iter().map(|_| AtomicU32::new(0)).collect();
-        let (next, late) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let work = |tree: &mut Tree<N>| {
-            while !late.load(Relaxed) {
-                let task = next.fetch_add(1, Relaxed);
-                let Some(&Branch { afterstate, probability, fours }) = tasks.get(task) else { return };
+        let (taken, late) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let ends = [AtomicUsize::new(0), AtomicUsize::new(0)];
+        let work = |thread: usize, tree: &mut Tree<N>| {
+            while taken.fetch_add(1, Relaxed) < tasks.len() && !late.load(Relaxed) {
+                // From both ends: neighbours have much in common, and would be searched twice at the same time.
+                let place = ends[thread % 2].fetch_add(1, Relaxed);
+                let task = if thread % 2 == 0 { place } else { tasks.len() - 1 - place };
+                let Branch { afterstate, probability, fours } = tasks[task];
                 // Behind too many 4-tiles only the value counts.
                 let layers = if fours.is_some() { plies - 2 } else { 0 };
                 match tree.search(&[afterstate], layers, (probability, fours.unwrap_or_default()), conditions)
@@ -284,7 +287,9 @@ impl<'a, const N: usize> Expectimax<'a, N> {
             }
         };
         std::thread::scope(|scope| {
-            self.trees.iter_mut().for_each(|tree| drop(scope.spawn(|| work(tree))));
+            let work = &work;
+            let threads = self.trees.iter_mut().enumerate();
+            threads.for_each(|(thread, tree)| drop(scope.spawn(move || work(thread, tree))));
         });
         if late.into_inner() {
             return None;

@@ -3,7 +3,7 @@
 import { advise, get, listen, post, session } from "./api.js";
 import { Board, keyMove, miniature } from "./board.js";
 import { choice, field, missingModel, models, noModel, panel, playerSelects, wanted } from "./controls.js";
-import { announce, button, h, icon, percent, quietly, toast, whole } from "./dom.js";
+import { announce, button, h, icon, percent, quietly, toast } from "./dom.js";
 import { downloads } from "./export.js";
 import { onward } from "./onward.js";
 import { emptyBoard, face, flipped, format, isOver, parse, rotated, sideOf } from "./rules.js";
@@ -16,6 +16,11 @@ export const shortcuts = [["↑ → ↓ ←", "slide"], ["R", "a random new tile
 
 const FIRST = "0123/1235/0146/0002";
 const BRUSHES = [null, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
+const CHANCES_FROM = {
+  model: "Shares of the built-in model's own games that reached these tiles from positions of this value.",
+  exact: "Exact, if every move is the best one.",
+  games: "Shares of 500 games from here with the best moves.",
+};
 const ENOUGH = 4; // seconds after which a running analysis goes no deeper
 
 let kept = null; // the tree, for whoever comes back
@@ -212,7 +217,7 @@ class Analyse {
     this.values.show(advice);
     this.board.advise(advice.values, advice.best);
     this.drawLine(advice.line ?? []);
-    this.drawChances(advice.tiles);
+    this.drawChances(advice);
     return advice;
   }
 
@@ -256,10 +261,12 @@ class Analyse {
     get("/solution").then(({ state }) => state === "solving" && ((start.disabled = true), follow())).catch(() => {});
   }
 
-  drawChances(tiles) {
-    const rows = Object.entries(tiles ?? {}).map(([tile, chance]) => h("div", { class: "chance-row" }, h("span", {}, whole(Number(tile))), h("span", { class: "track" }, h("span", { class: "bar", vars: { "--width": `${100 * chance}%` } })), h("span", { class: "value" }, chance > 0 && chance < 0.001 ? "<0.1%" : percent(chance))));
-    const note = sideOf(this.cells) === 4 ? "Shares of the built-in model's own games that reached these tiles from positions of this value." : "";
-    this.tiles.replaceChildren(...(rows.length ? [...rows, h("p", { class: "note" }, note)] : [h("p", { class: "note" }, "Known on 4×4, with a model of values.")]));
+  drawChances({ tiles, tiles_from: from, endgame }) {
+    const row = (name, chance) => h("div", { class: "chance-row" }, h("span", {}, name), h("span", { class: "track" }, h("span", { class: "bar", vars: { "--width": `${100 * chance}%` } })), h("span", { class: "value" }, chance > 0 && chance < 0.001 ? "<0.1%" : chance > 0.9995 && chance < 1 - 1e-6 ? ">99.9%" : percent(chance)));
+    const rows = Object.entries(tiles ?? {}).map(([tile, chance]) => row(tile, chance));
+    const known = endgame && typeof endgame.best === "number" ? [h("p", { class: "note" }, `Exact, by an endgame table: ${endgame.name}`), row("", endgame.best)] : [];
+    const note = rows.length || known.length ? CHANCES_FROM[from] ?? "" : "Known on 4×4 with a model of values, and on small boards with exact values.";
+    this.tiles.replaceChildren(...rows, h("p", { class: "note" }, note), ...known);
   }
 
   drawLine(line) {

@@ -100,7 +100,7 @@ export class LineChart extends Chart {
     const xs = range(all.map((p) => p[0]).filter((x) => !this.log || x > 0));
     const ys = range(all.flatMap((p) => [p[1] - (p[2] ?? 0), p[1] + (p[2] ?? 0)]));
     const low = this.low ?? ys[0];
-    const high = this.high ?? ys[1] + 0.05 * (ys[1] - low || Math.abs(ys[1]) || 1);
+    const high = this.high ?? (ys[1] + 0.05 * (ys[1] - low || Math.abs(ys[1])) || 10);
     Object.assign(this, this.frame(xs, [low, high]));
     this.series.forEach((s, i) => this.picture.append(...this.#line(s, i)));
     if (this.mark !== undefined && this.mark !== null) {

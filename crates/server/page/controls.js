@@ -59,6 +59,9 @@ export function missingModel(root, error, name, retry) {
   look().catch(() => {});
 }
 
+/** How the command line names a model. */
+export const modelPath = ({ name, kind }) => ({ run: `runs/${name}`, file: `models/${name}.safetensors` })[kind] ?? name;
+
 /** Whether a model says how probable moves are, and not what they are worth. */
 export const isPolicy = (model) => model?.network === "policy";
 

@@ -4,6 +4,7 @@ import { format, isOver, maxTile, parse, sideOf, slide } from "./rules.js";
 import { recallJson, rememberJson, games, newId } from "./store.js";
 import { Stream, firstBoard, freshStream, someNumber } from "./tiles.js";
 
+const LEAST_AT_STAKE = 0.01; // of the chance: before that, an accuracy says nothing
 const LETTER = { u: "up", r: "right", d: "down", l: "left" };
 
 export class PlayedGame {
@@ -80,7 +81,7 @@ export class PlayedGame {
 
   /** Keeps it as the game in play on boards of its side. */
   save() {
-    const judged = this.frames.map(({ kept, grade }) => (kept === undefined ? null : [kept, grade]));
+    const judged = this.frames.map(({ kept, grade, lost }) => (kept === undefined ? null : [kept, grade, lost?.by_move, lost?.at_random]));
     rememberJson(`play.${this.side}`, { ...this.summary, judged });
   }
 
@@ -104,9 +105,15 @@ export class PlayedGame {
     const start = kept.start && { cells, stream, score: Number(kept.start.score) || 0 };
     const game = new PlayedGame({ side: kept.side, number: kept.game, start });
     for (const letter of kept.moves) if (!game.move(LETTER[letter])) return null;
-    kept.judged?.forEach((judged, i) => judged && game.frames[i] && Object.assign(game.frames[i], { kept: judged[0], grade: judged[1] }));
+    kept.judged?.forEach((judged, i) => judged && game.frames[i] && Object.assign(game.frames[i], { kept: judged[0], grade: judged[1], lost: judged[3] === undefined ? undefined : { by_move: judged[2], at_random: judged[3] } }));
     return Object.assign(game, { id: kept.id ?? game.id, date: kept.date ?? game.date, undone: kept.undone ?? 0, helped: kept.helped ?? 0, accuracy: kept.accuracy });
   }
+}
+
+/** Of the chance that moves at random would have lost, the share in percent that the moves did not lose; null where little was at stake. */
+export function accuracyOf(frames) {
+  const sum = (name) => frames.reduce((all, { lost }) => all + (lost?.[name] ?? 0), 0);
+  return sum("at_random") >= LEAST_AT_STAKE ? 100 * Math.max(0, 1 - sum("by_move") / sum("at_random")) : null;
 }
 
 /** The text of a game in the list, for a review. */

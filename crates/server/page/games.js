@@ -38,7 +38,7 @@ function row(game, remove) {
   const { id, title, date, score, tile, count, accuracy, side } = game;
   const when = new Date(date).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
   const marks = [game.over ? null : "unfinished", side === 4 ? null : `${side}×${side}`, game.undone ? "with undo" : null, game.helped ? "with the model" : null, game.start ? "from a position" : null, title].filter(Boolean);
-  const facts = [`tile ${whole(tile)}`, `${whole(count)} moves`, Number.isFinite(accuracy) ? `accuracy ${accuracy.toFixed(0)}%` : null, when, ...marks].filter(Boolean);
+  const facts = [`tile ${tile}`, `${whole(count)} moves`, Number.isFinite(accuracy) ? `accuracy ${accuracy.toFixed(0)}%` : null, when, ...marks].filter(Boolean);
   const links = [
     count > 0 && h("a", { class: "button small", href: hash("review", { game: id }) }, "Review"),
     game.text ? null : h("a", { class: "button small", href: hash("play", { side: side === 4 ? undefined : side, open: id }) }, game.over ? "Open" : "Play on"),

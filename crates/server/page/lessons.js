@@ -1,6 +1,6 @@
 // Learning from mistakes: the board before an error, and the question for a better move.
 
-import { announce, button, h, icon, percent, whole } from "./dom.js";
+import { announce, button, h, icon, percent } from "./dom.js";
 import { parse } from "./rules.js";
 
 /** A move that keeps this share of the best chance is an answer too. */
@@ -33,7 +33,7 @@ export class Lesson {
     this.board.advise(null);
     this.next.hidden = true;
     this.show.hidden = false;
-    const cost = chance ? `, which left a chance of ${percent(chance.moves[played])} for a ${whole(chance.tile)}` : "";
+    const cost = chance ? `, which left a chance of ${percent(chance.moves[played])} of a ${chance.tile}` : "";
     this.say("", `${this.at + 1} of ${this.errors.length}: here ${played} was played${cost}. Find a better move.`);
   }
 
@@ -55,7 +55,7 @@ export class Lesson {
     const { best, chance, played } = this.error;
     this.answered = true;
     this.board.advise(chance?.moves ?? { [best]: 1 }, best);
-    const gain = chance ? `: chance of a ${whole(chance.tile)} ${percent(chance.moves[best])} in place of ${percent(chance.moves[played])}` : "";
+    const gain = chance ? `: the chance of a ${chance.tile} is ${percent(chance.moves[best])} in place of ${percent(chance.moves[played])}` : "";
     this.say("grade-best", found ? `Yes, ${found}${gain}.` : `The best move is ${best}${gain}.`);
     this.text.prepend(icon(best), " ");
     this.show.hidden = true;

@@ -1,11 +1,11 @@
 // Play: the game itself, with hints, and how much of the chance of the next large tile each move kept.
 
 import { hash } from "./address.js";
-import { advise, listen, post, session } from "./api.js";
+import { advise, listen, post } from "./api.js";
 import { Board, keyMove } from "./board.js";
 import { choice, field, figures, isPolicy, missingModel, models, panel, playerSelects, wanted } from "./controls.js";
-import { announce, button, h, percent, short, toast, whole } from "./dom.js";
-import { PlayedGame, bestScore } from "./game.js";
+import { announce, button, h, percent, toast, whole } from "./dom.js";
+import { PlayedGame, accuracyOf, bestScore } from "./game.js";
 import { gamesPanel } from "./games.js";
 import { onward } from "./onward.js";
 import { face, format, parse, slide } from "./rules.js";
@@ -37,10 +37,9 @@ class Play {
   }
 
   async start() {
-    const [list, known] = await Promise.all([models().catch(() => null), session().catch(() => null)]);
+    const list = await models().catch(() => null);
     if (this.gone) return;
     this.models = list ?? [];
-    this.accuracyMoves = known?.accuracy_moves;
     try {
       // Without the server nobody knows which models there are, and the game goes on without one.
       if (list) wanted(list, this.params.model);
@@ -117,7 +116,7 @@ class Play {
       remember("hints", this.search.value);
       remember("model", this.model.value);
     }
-    this.values.clear(this.player ? "H shows what each move is worth" : "");
+    this.values.clear(this.player ? "Hint shows what each move is worth" : "");
     if (!this.played) return;
     this.address();
     this.drawStrip();
@@ -178,7 +177,7 @@ class Play {
     this.showFigures();
     this.drawStrip();
     this.onward.update();
-    this.values.clear(this.player ? "H shows what each move is worth" : "");
+    this.values.clear(this.player ? "Hint shows what each move is worth" : "");
     if (this.played.over) return this.over();
     if (this.keep.checked && !this.close) this.hint();
   }
@@ -246,7 +245,7 @@ class Play {
     if (this.gone || !this.played.frames.includes(frame) || !frame.move) return;
     const advice = await advise({ board: format(frame.cells), ...this.player, played: frame.move }).catch(() => null);
     if (!advice?.best || advice.probabilities || this.gone || !this.played.frames.includes(frame)) return;
-    Object.assign(frame, { loss: lossOf(advice, frame.move), kept: advice.judged?.kept, grade: advice.judged?.grade, better: advice.best, chance: advice.chance });
+    Object.assign(frame, { loss: lossOf(advice, frame.move), kept: advice.judged?.kept, lost: advice.judged?.lost, grade: advice.judged?.grade, better: advice.best, chance: advice.chance });
     this.drawStrip();
     this.played.save();
   }
@@ -259,8 +258,7 @@ class Play {
       return h("span", { class: `grade grade-${grade}`, role: "listitem", title: text, "aria-label": text, vars: { "--height": `${30 + 70 * Math.min(1, 4 * (1 - kept))}%` } });
     };
     this.strip.replaceChildren(...graded.slice(-60).map(cell));
-    const mean = Math.exp(graded.reduce((sum, { kept }) => sum + Math.log(Math.max(kept, 1e-3)), 0) / graded.length);
-    const accuracy = graded.length && this.accuracyMoves ? 100 * mean ** this.accuracyMoves : null;
+    const accuracy = accuracyOf(frames);
     if (this.played) this.played.accuracy = accuracy;
     this.figures.accuracy.set(accuracy === null ? "–" : `${accuracy.toFixed(0)}%`);
     this.moveNote.textContent = this.lastNote(graded[graded.length - 1]);
@@ -273,7 +271,7 @@ class Play {
     if (!last) return "Each move is graded by how much of your chance of the next large tile it kept.";
     if (last.grade === "best" || !last.chance) return last.grade === "best" ? "The last move was the best one." : `The last move was graded: ${last.grade}.`;
     const { tile, moves } = last.chance;
-    return `The last move, ${last.grade}: chance of a ${whole(tile)} ${percent(moves[last.move])}, with ${last.better} ${percent(moves[last.better])}; ${short(last.loss)} expected points less.`;
+    return `The last move, ${last.grade}: the chance of a ${tile} is ${percent(moves[last.move])}; with ${last.better} it was ${percent(moves[last.better])}.`;
   }
 
   hint(asked = false) {
@@ -343,7 +341,7 @@ class Play {
     this.played.keep();
     this.history.draw();
     const { frame } = this.played;
-    const text = `${whole(frame.score)} points, best tile ${whole(face(Math.max(...frame.cells)))}`;
+    const text = `${whole(frame.score)} points, best tile ${face(Math.max(...frame.cells))}`;
     announce(`Game over: ${text}`);
     this.board.message(
       h("strong", {}, "Game over"),

@@ -4,7 +4,7 @@ import { hash } from "./address.js";
 import { advise, get, listen, listenTo, session } from "./api.js";
 import { BarChart, histogram } from "./chart.js";
 import { miniature } from "./board.js";
-import { field, models, panel, playerSelects } from "./controls.js";
+import { field, modelPath, models, panel, playerSelects } from "./controls.js";
 import { button, h, icon, percent, short, whole } from "./dom.js";
 import { command, downloads } from "./export.js";
 import { format, parse } from "./rules.js";
@@ -58,7 +58,7 @@ class Results {
     this.cancel = button("stop", "Cancel", () => this.stopped(), { kind: "warn" });
     this.cancel.hidden = true;
     this.go.disabled = !this.known.trusted;
-    this.note = h("p", { class: "note", role: "status" }, this.known.trusted ? "The games of a seed are numbered: every model plays the same ones." : "To evaluate models here, open the address that `afterstate serve` has printed in the terminal.");
+    this.note = h("p", { class: "note", role: "status" }, this.known.trusted ? "The games of a seed are numbered: every model plays the same ones." : ["To evaluate models here, open the address that ", h("code", {}, "afterstate serve"), " has printed in the terminal."]);
     this.difference = h("p", { class: "verdict" });
     this.against = h("div", { class: "setup", hidden: true }, field("Against", this.rival.model), field("Its search", this.rival.search));
     this.command = command("");
@@ -72,9 +72,10 @@ class Results {
   told() {
     this.against.hidden = !this.both.checked;
     const rest = `--games ${this.games.value} --seed ${this.seed.value}`;
+    const [one, other] = [this.model, this.rival.model].map(({ value }) => modelPath(this.models.find(({ name }) => name === value)));
     this.command.set(this.both.checked
-      ? `afterstate eval --compare ${this.model.value} ${this.rival.model.value} --search ${this.search.value} --search ${this.rival.search.value} ${rest}`
-      : `afterstate eval ${this.model.value} --search ${this.search.value} ${rest}`);
+      ? `afterstate eval --compare ${one} ${other} --search ${this.search.value} --search ${this.rival.search.value} ${rest}`
+      : `afterstate eval ${one} --search ${this.search.value} ${rest}`);
   }
 
   draw() {

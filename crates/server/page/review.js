@@ -4,7 +4,7 @@ import { hash } from "./address.js";
 import { get, listenTo } from "./api.js";
 import { Board, keyMove } from "./board.js";
 import { LineChart } from "./chart.js";
-import { choice, field, isPolicy, missingModel, models, noModel, panel, playerSelects, wanted } from "./controls.js";
+import { choice, field, isPolicy, missingModel, modelPath, models, noModel, panel, playerSelects, wanted } from "./controls.js";
 import { button, h, icon, percent, short, toast, whole } from "./dom.js";
 import { command, downloads } from "./export.js";
 import { textOf } from "./game.js";
@@ -202,10 +202,10 @@ class Review {
     const count = (name) => h("div", { class: `count grade-${name}` }, h("b", {}, whole(grades?.[name] ?? 0)), name);
     const known = Number.isFinite(accuracy);
     const ring = h("div", { class: "ring", vars: { "--share": `${known ? accuracy : 0}%` } }, h("b", {}, known ? `${accuracy.toFixed(1)}%` : "–"), h("span", {}, "accuracy"));
-    const words = known ? `After ${this.result.accuracy_moves} moves like these, ${percent(accuracy / 100)} of the chance of the next large tile is left; with the best moves all of it.` : "Accuracy is known for games on 4×4.";
+    const words = known ? `These moves lost ${percent(1 - accuracy / 100)} of the chances of the next large tile that moves at random would have lost here; the best moves lose none.` : "Accuracy is known for games of some ten moves and more on 4×4.";
     const errors = this.errors();
     const learn = errors.length ? button("hint", `Learn from ${errors.length === 1 ? "the mistake" : `${errors.length} mistakes`}`, () => this.train(errors), { key: "L", kind: "primary" }) : null;
-    return h("div", { class: "summary" }, ring, h("div", {}, h("p", {}, `${whole(moves.length)} moves, ${whole(score)} points, tile ${whole(tile)}`), h("p", { class: "note" }, words), h("div", { class: "counts" }, GRADES.map(count)), learn));
+    return h("div", { class: "summary" }, ring, h("div", {}, h("p", {}, `${whole(moves.length)} moves, ${whole(score)} points, tile ${tile}`), h("p", { class: "note" }, words), h("div", { class: "counts" }, GRADES.map(count)), learn));
   }
 
   movePanel() {
@@ -216,7 +216,7 @@ class Review {
     });
     const rows = () => this.result.moves.map(({ board, played, best, loss, grade, kept, chance }, i) => ({ move: i + 1, board, played, best, grade, kept, loss, tile: chance?.tile, chance_best: chance?.moves[best], chance_played: chance?.moves[played] }));
     const save = downloads("review", { csv: rows, json: () => this.result, text: () => this.result.moves.map(({ board, played }) => `${board} ${played}`).join("\n"), svg: () => this.chart.svg });
-    return panel("Moves", which, this.list, save, command(`afterstate review GAME.txt --model ${this.model.value} --search ${this.result.search}`).element);
+    return panel("Moves", which, this.list, save, command(`afterstate review GAME.txt --model ${modelPath(this.models.find(({ name }) => name === this.model.value))} --search ${this.result.search}`).element);
   }
 
   drawMoves() {
@@ -255,13 +255,13 @@ class Review {
   drawCaption(move) {
     if (!move) {
       this.caption.className = "caption";
-      return this.caption.replaceChildren(`The end: ${whole(this.scores[this.at])} points, best tile ${whole(face(Math.max(...this.cells)))}`);
+      return this.caption.replaceChildren(`The end: ${whole(this.scores[this.at])} points, best tile ${face(Math.max(...this.cells))}`);
     }
     const { played, best, chance, loss } = move;
     const grade = GRADES[this.gradeOf(move)];
     this.caption.className = `caption grade-${grade}`;
     if (played === best) return this.caption.replaceChildren("Played ", icon(played), `${played}: the best move`);
-    const cost = chance ? `: chance of a ${whole(chance.tile)} ${percent(chance.moves[played])}, with ${best} ${percent(chance.moves[best])}` : `: ${best} is worth ${short(loss)} points more`;
+    const cost = chance ? `: the chance of a ${chance.tile} is ${percent(chance.moves[played])}; with ${best} it was ${percent(chance.moves[best])}` : `: ${best} is worth ${short(loss)} points more`;
     this.caption.replaceChildren("Played ", icon(played), `${played}, `, h("b", {}, grade === "best" ? "as good as the best" : grade), cost);
   }
 

@@ -71,7 +71,7 @@ export class MoveValues {
 /** What the moves do to the chance of the next large tile, in words. */
 function chanceText({ chance, best }, played) {
   if (!chance || !best) return "";
-  const better = `Chance of a ${whole(chance.tile)} in this game: ${percent(chance.moves[best])} with ${best}`;
+  const better = `Chance of a ${chance.tile} in this game: ${percent(chance.moves[best])} with ${best}`;
   return played && played !== best ? `${better}, ${percent(chance.moves[played])} with ${played}.` : `${better}.`;
 }
 

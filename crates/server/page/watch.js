@@ -282,7 +282,7 @@ class Watch {
     if (!over) return this.think();
     announce("The game is over");
     const { score, cells } = this.frames[this.frames.length - 1];
-    this.board.message(h("strong", {}, `${whole(score)} points`), h("span", {}, `best tile ${whole(maxTile(cells))}, ${whole(this.frames.length - 1)} moves`), h("div", { class: "actions" }, button("search", "Review", () => this.review()), button("fresh", "Next game", () => this.next(), { kind: "primary" })), button("close", "See the board", () => this.see(), { kind: "small" }));
+    this.board.message(h("strong", {}, `${whole(score)} points`), h("span", {}, `best tile ${maxTile(cells)}, ${whole(this.frames.length - 1)} moves`), h("div", { class: "actions" }, button("search", "Review", () => this.review()), button("fresh", "Next game", () => this.next(), { kind: "primary" })), button("close", "See the board", () => this.see(), { kind: "small" }));
     this.waiting = setTimeout(() => this.next(), NEXT_GAME_MS);
   }
 

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-use afterstate_game::Rules;
+use afterstate_game::{AnyBoard, Rules, State, game_rng};
 use afterstate_lab::model::{Exact, Model, ModelError};
 use afterstate_solver::{Objective, Solution, Space};
 use tokio::sync::watch;
@@ -39,6 +39,20 @@ pub(crate) enum Solving {
 /// The largest sum of tiles that a game on 3×3 comes to.
 const LARGEST_SUM: f64 = 2044.0;
 
+/// Boards that are followed for the exact chances of tiles; where there are more, games are played.
+const MOST_BOARDS: usize = 50_000;
+
+/// The number of such games.
+const GAMES: u64 = 500;
+
+/// The chances of larger tiles under the best play.
+pub(crate) struct TileChances {
+    /// The tiles that are not there yet, the smallest first.
+    pub(crate) chances: Vec<(u32, f64)>,
+    /// Whether they are exact, and not the shares of some games.
+    pub(crate) is_exact: bool,
+}
+
 impl Solutions {
     /// Those in the files of a directory.
     pub(crate) fn new(directory: &Path) -> Self {
@@ -48,10 +62,16 @@ impl Solutions {
 
     /// The solutions as a model: 2×2, which is solved here if it has not been, and 3×3 where it is there.
     pub(crate) fn model(&self) -> Model {
-        let solve =
-            || Arc::new(Space::enumerate(&Rules::default(), 1, |_| ()).solve(Objective::Score, 1, |_| ()));
-        let two = Some(self.two.get_or_init(solve).clone());
-        Model::exact("exact".into(), Exact { two, three: self.three() })
+        Model::exact("exact".into(), Exact { two: Some(self.two().clone()), three: self.three() })
+    }
+
+    /// The chances of tiles from a small board on, if the game goes on with the best moves.
+    pub(crate) fn tile_chances(&self, board: &AnyBoard) -> Option<TileChances> {
+        match board {
+            AnyBoard::Two(board) => tile_chances(self.two(), State::new(*board)),
+            AnyBoard::Three(board) => tile_chances(&*self.three()?, State::new(*board)),
+            AnyBoard::Four(_) => None,
+        }
     }
 
     /// How far 3×3 is being solved, as it goes.
@@ -62,6 +82,12 @@ impl Solutions {
     /// Whether the solution of 3×3 is there.
     pub(crate) fn is_solved(&self) -> bool {
         self.three().is_some()
+    }
+
+    fn two(&self) -> &Arc<Solution<2>> {
+        let solve =
+            || Arc::new(Space::enumerate(&Rules::default(), 1, |_| ()).solve(Objective::Score, 1, |_| ()));
+        self.two.get_or_init(solve)
     }
 
     /// The solution of 3×3, if it is there.
@@ -125,4 +151,31 @@ impl Solutions {
         let mut solutions = paths.iter().filter_map(|path| Solution::open(path).ok());
         solutions.find(|solution| solution.objective() == Objective::Score)
     }
+}
+
+/// Exact where the game is nearly over, and else from games.
+fn tile_chances<const N: usize>(solution: &Solution<N>, state: State<N>) -> Option<TileChances> {
+    let largest = state.board().max_exponent();
+    let listed = |chances: Vec<f64>| {
+        let larger = (1u32..).zip(chances).skip(largest.into());
+        // Tiles that no game reaches are not listed.
+        larger
+            .take_while(|(_, chance)| *chance > 0.0)
+            .map(|(exponent, chance)| (1 << exponent, chance))
+            .collect()
+    };
+    if let Some(chances) = solution.tile_chances(state, MOST_BOARDS) {
+        return Some(TileChances { chances: listed(chances), is_exact: true });
+    }
+    let mut reached = vec![0.0; 16];
+    for number in 0..GAMES {
+        let (mut state, mut rng) = (state, game_rng(1, number));
+        while !state.is_terminal() {
+            let (best, _) = solution.best(state)?;
+            state = state.slide(best)?.afterstate.spawn(&solution.rules(), &mut rng);
+        }
+        let last = usize::from(state.board().max_exponent());
+        reached[..last].iter_mut().for_each(|share| *share += 1.0 / GAMES as f64);
+    }
+    Some(TileChances { chances: listed(reached), is_exact: false })
 }

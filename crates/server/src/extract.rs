@@ -45,7 +45,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
         let parsed = serde_json::from_slice(&bytes);
         parsed.map(Body).map_err(|error| {
             ApiError::bad(
-                format!("the body is not what is expected: {error}"),
+                format!("the body is not what is expected: {}", plain(&error.to_string())),
                 "/api/v1/openapi.json describes it",
             )
         })
@@ -67,7 +67,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let query = Query::from_request_parts(parts, state).await;
         query.map(|Query(value)| Parameters(value)).map_err(|rejection| {
-            ApiError::bad(rejection.body_text(), "/api/v1/openapi.json lists the parameters")
+            ApiError::bad(plain(&rejection.body_text()), "/api/v1/openapi.json lists the parameters")
         })
     }
 }
@@ -98,6 +98,19 @@ impl<S: Send + Sync> FromRequestParts<S> for Name {
         path.map(|path| Name(path.0))
             .map_err(|rejection| ApiError::bad(rejection.body_text(), "write the name in UTF-8, %-encoded"))
     }
+}
+
+/// What the libraries find wrong, in words that do not name types of Rust.
+fn plain(message: &str) -> String {
+    const WORDS: [(&str, &str); 6] = [
+        ("Failed to deserialize query string: ", ""),
+        ("invalid digit found in string", "not a whole number from 0 on"),
+        ("cannot parse integer from empty string", "not a whole number from 0 on"),
+        ("expected u64", "expected a whole number from 0 on"),
+        ("expected u32", "expected a whole number from 0 on"),
+        ("expected f64", "expected a number"),
+    ];
+    WORDS.iter().fold(message.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
 }
 
 /// A board from its text.

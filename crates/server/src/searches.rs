@@ -1,7 +1,7 @@
 //! Searches: as many at once as there are cores, some that wait, and none for a client who has gone.
 //!
 //! Long searches leave one place free, so that short ones never wait for them. One address has a share of the places to
-//! wait in and of the streams. The pages of other sites have one place, for searches that are shorter still.
+//! wait in and of the streams, and of what it asks for only a few searches are in the queue that all share. The pages of other sites have one place, for searches that are shorter still.
 
 use std::{
     net::IpAddr,
@@ -24,7 +24,7 @@ use tokio::{
 
 use crate::{
     error::{Answer, ApiError},
-    shares::{Share, Shares},
+    shares::{Gates, Share, Shares},
 };
 
 /// The depth of a search that is not named.
@@ -189,6 +189,7 @@ pub(crate) struct Searches {
     /// The places that long searches may have: all but one.
     long: Arc<Semaphore>,
     foreign: Arc<Semaphore>,
+    gates: Gates,
     streams: Arc<Semaphore>,
     waiting: AtomicUsize,
     waiting_shares: Shares,
@@ -240,6 +241,8 @@ impl Searches {
             running: Arc::new(Semaphore::new(places)),
             long: Arc::new(Semaphore::new(places - 1)),
             foreign: Arc::new(Semaphore::new(1)),
+            // One more than can be under way, so that no place is idle between two searches.
+            gates: Gates::new(places + 1),
             streams: Arc::new(Semaphore::new(limits.max_streams)),
             waiting: AtomicUsize::new(0),
             waiting_shares: Shares::new(limits.max_waiting_per_address),
@@ -318,9 +321,11 @@ impl Searches {
             let busy = || ApiError::busy(format!("{most} long searches of this address are under way"));
             shares.push(self.long_shares.take(peer).ok_or_else(busy)?);
         }
+        let gate = self.gates.of(peer);
         let needed = match class {
-            Class::Short => vec![&self.running],
-            Class::Long => vec![&self.long, &self.running],
+            Class::Short => vec![&gate, &self.running],
+            Class::Long => vec![&self.long, &gate, &self.running],
+            // They come from the user's own address, and have a gate of their own.
             Class::Foreign => vec![&self.foreign, &self.running],
         };
         let mut permits = Vec::new();
@@ -441,6 +446,30 @@ mod tests {
         assert!(searches.stream(PEER).is_err() && searches.stream(OTHER).is_ok());
         drop(stream);
         assert!(searches.stream(PEER).is_ok());
+    }
+
+    /// Somebody with many searches, as with open streams, does not hold up another address.
+    #[tokio::test]
+    async fn one_address_waits_for_few_of_another() {
+        let searches = Arc::new(Searches::new(Limits::default()));
+        let (places, ended) = (searches.places, Arc::new(AtomicUsize::new(0)));
+        let many = 20 * places;
+        for _ in 0..many {
+            let (searches, ended) = (searches.clone(), ended.clone());
+            let work = move |_| {
+                sleep(Duration::from_millis(5));
+                ended.fetch_add(1, Relaxed);
+                Ok(())
+            };
+            tokio::spawn(async move { searches.run(OTHER, Class::Short, work).await });
+        }
+        while searches.load().0 < places {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let before = ended.load(Relaxed);
+        searches.run(PEER, Class::Short, |_| Ok(())).await.expect("its turn");
+        let waited_for = ended.load(Relaxed) - before;
+        assert!(waited_for <= 3 * places + 3, "{waited_for} of {many}");
     }
 
     #[tokio::test]

@@ -3,8 +3,10 @@
 use std::{
     collections::HashMap,
     net::IpAddr,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, Weak},
 };
+
+use tokio::sync::Semaphore;
 
 use crate::models::lock;
 
@@ -49,6 +51,33 @@ impl Drop for Share {
                 counts.remove(&self.address);
             }
         }
+    }
+}
+
+/// A gate for each address, through which so many of its searches pass at a time: in a queue that all share, nobody waits
+/// for more than a few of another address.
+pub(crate) struct Gates {
+    width: usize,
+    gates: Mutex<HashMap<IpAddr, Weak<Semaphore>>>,
+}
+
+impl Gates {
+    /// Gates of a width.
+    pub(crate) fn new(width: usize) -> Self {
+        Gates { width, gates: Mutex::default() }
+    }
+
+    /// The gate of an address. It is there as long as somebody waits at it or has passed it.
+    pub(crate) fn of(&self, address: IpAddr) -> Arc<Semaphore> {
+        let mut gates = lock(&self.gates);
+        let address = network(address);
+        if let Some(gate) = gates.get(&address).and_then(Weak::upgrade) {
+            return gate;
+        }
+        gates.retain(|_, gate| gate.strong_count() > 0);
+        let gate = Arc::new(Semaphore::new(self.width));
+        gates.insert(address, Arc::downgrade(&gate));
+        gate
     }
 }
 

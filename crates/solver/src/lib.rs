@@ -29,6 +29,7 @@ mod solution;
 mod solve;
 mod space;
 mod threads;
+mod tiles;
 mod word;
 
 pub use evaluate::{Boards, Evaluation, Settings, evaluate};

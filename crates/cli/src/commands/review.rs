@@ -9,7 +9,7 @@ use std::{
 use afterstate_game::draw;
 use afterstate_lab::{
     model::{Model, ModelError},
-    review::{self, ACCURACY_MOVES, AnyGame, Format, Grade, Judged, Played, Regret, Summary},
+    review::{self, AnyGame, Format, Grade, Judged, Played, Regret, Summary},
 };
 use afterstate_search::{Advice, Limit};
 use clap::Args;
@@ -30,7 +30,8 @@ const WORST: usize = 10;
 /// Judge the moves of a played game
 ///
 /// Each move is judged by the chance that it leaves to reach the next large tile in this game, beside the chance that the best
-/// move leaves. The accuracy is what would be left of the chance after ten moves like those of the game, in percent.
+/// move leaves. The accuracy compares what the moves of the game lost with what moves at random would have lost in its
+/// positions: 100% is the best play, 0% is play at random.
 /// docs/review.md tells where the chances come from, docs/api.md how games can be written: a record of this program, boards
 /// with moves, moves with tiles, or a replay of 2048verse.
 #[derive(Args)]
@@ -151,6 +152,7 @@ impl<const N: usize> Report<'_, N> {
             entry["loss"] = json!(judged.loss);
             entry["chance"] = json!(judged.chance);
             entry["kept"] = json!(judged.kept);
+            entry["lost"] = json!(judged.lost);
             entry["grade"] = json!(judged.grade);
             entry["endgame"] = json!(judged.regret);
             entry
@@ -165,7 +167,6 @@ impl<const N: usize> Report<'_, N> {
             "model": self.model,
             "search": self.search,
             "accuracy": self.summary.accuracy.percent(),
-            "accuracy_moves": ACCURACY_MOVES,
             "score": self.score(),
             "grades": grades,
             "exact_moves": self.summary.exact_moves,
@@ -182,9 +183,10 @@ impl<const N: usize> Report<'_, N> {
         match self.summary.accuracy.percent() {
             Some(accuracy) => writeln!(
                 out,
-                "accuracy {accuracy:.1}%: what {ACCURACY_MOVES} moves like these leave of the chance of the next large tile"
+                "accuracy {accuracy:.1}%: of the chances of the next large tile that moves at random would have lost here, these moves lost {:.1}%",
+                100.0 - accuracy
             )?,
-            None => writeln!(out, "accuracy is known for games on 4×4")?,
+            None => writeln!(out, "accuracy is known for games of some ten moves and more on 4×4")?,
         }
         for grade in Grade::ALL {
             writeln!(out, "{:<11} {:>7}", grade.name(), thousands(self.summary.grades[grade as usize]))?;

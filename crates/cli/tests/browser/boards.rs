@@ -103,6 +103,16 @@ pub(crate) async fn an_analysis_deepens(page: &Page) {
     assert!(chances.windows(2).all(|pair| pair[0] >= pair[1]), "larger tiles are rarer: {chances:?}");
 }
 
+/// On 2×2 everything is known.
+pub(crate) async fn chances_are_exact_where_they_can_be(page: &Page) {
+    page.go("#analyse/board/1100/search/exact").await;
+    page.until("it is said", "/Exact, if every move/.test(document.querySelector('.chances')?.textContent)")
+        .await;
+    let rows = "[...document.querySelectorAll('.chance-row')].map(r => r.textContent).join(' ')";
+    // By hand: a search through all games from two 2s side by side.
+    assert_eq!(page.text(rows).await, "4100% 8100% 1696.3% 328.3%");
+}
+
 /// The bars are shares of the best value on a scale that is shown.
 pub(crate) async fn bars_have_a_scale(page: &Page) {
     let script = r#"

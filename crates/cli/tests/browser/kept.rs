@@ -120,6 +120,10 @@ pub(crate) async fn games_are_exported_and_imported(page: &Page) {
 
 /// An unfinished game goes to the review; its address survives a reload, and its accuracy is in the list.
 pub(crate) async fn an_unfinished_game_is_reviewed(page: &Page) {
+    // So many moves that an accuracy says something.
+    for _ in 0..6 {
+        play_some(page).await;
+    }
     page.run(
         "[...document.querySelectorAll('.view-play .button')].find(b => b.textContent === 'Review').click()",
     )

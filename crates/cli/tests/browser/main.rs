@@ -58,6 +58,7 @@ fn games_are_kept_and_boards_are_shared() {
         boards::positions_go_from_view_to_view(&page).await;
         boards::variations_can_be_walked(&page).await;
         boards::an_analysis_deepens(&page).await;
+        boards::chances_are_exact_where_they_can_be(&page).await;
         boards::bars_have_a_scale(&page).await;
         boards::mistakes_are_lessons_and_puzzles(&page).await;
         boards::what_players_have_is_understood(&page).await;

@@ -10,7 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use afterstate_network::{Network, NetworkSpec, Tuples};
 use serde_json::{Value, json};
+
+#[path = "../browser/solution.rs"]
+mod solution;
 
 struct Serve {
     child: Child,
@@ -167,4 +171,51 @@ fn behind_a_proxy_the_token_is_still_needed() {
     );
     let _ = nginx.kill();
     let _ = nginx.wait();
+}
+
+/// As `cp` does: the file stays the same one, is cut to nothing and written again.
+fn copy_over(path: &Path, bytes: &[u8]) {
+    let mut file = std::fs::OpenOptions::new().write(true).truncate(true).open(path).expect("the file");
+    file.write_all(bytes).expect("written");
+}
+
+/// Whoever has a file mapped that is cut short is killed by the system.
+#[test]
+fn files_that_are_copied_over_do_not_end_the_server() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let models = folder.path().join("models");
+    std::fs::create_dir(&models).expect("a directory");
+    let (model, known) = (models.join("small.safetensors"), models.join("3x3.solution"));
+    let spec = NetworkSpec { tuples: Tuples::named("2x4").expect("a set"), ..NetworkSpec::default() };
+    let network = Network::new(spec).expect("a small network");
+    network.save(&model, &[].into()).expect("a model");
+    let first = std::fs::read(&model).expect("the model");
+    network.set_table(0, (0..65_536u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as f32));
+    network.save(&model, &[].into()).expect("another model");
+    let second = std::fs::read(&model).expect("the other model");
+    solution::write(&known);
+
+    let server = Serve::start(folder.path());
+    let of_model =
+        || server.ask("GET", "/api/v1/advise?board=1234/1234/0000/0000&model=small&search=1ply", "", "");
+    let question = format!("/api/v1/advise?board={}&search=exact", solution::BOARD);
+    let of_solution = || server.ask("GET", &question, "", "");
+    let (status, valued) = of_model();
+    assert_eq!(status, 200, "{valued}");
+    assert_eq!(of_solution().1["values"]["left"], 104.0);
+
+    copy_over(&model, &second[..second.len() / 3]);
+    copy_over(&known, b"2048sol1");
+    let (status, answer) = of_model();
+    assert!(
+        status >= 400 && answer["error"].as_str().is_some_and(|error| error.contains("small")),
+        "{answer}"
+    );
+    assert_eq!(of_solution().1["values"]["left"], 104.0, "what was read stays in memory");
+    copy_over(&model, &first);
+    let (status, answer) = of_model();
+    assert_eq!((status, &answer["values"]["up"]), (200, &json!(60.0)), "the new file is in use: {answer}");
+    assert_ne!(answer["values"], valued["values"]);
+    assert_eq!(server.ask("GET", "/api/v1/session", "", "").0, 200);
+    assert_eq!(server.end(), Some(0));
 }

@@ -124,7 +124,8 @@ impl Rates {
         let mut first = recipe.clone();
         (first.network.stages, first.network.promotion) = ("1".to_owned(), false);
         (first.network.halved, first.collect) = (Vec::new(), None);
-        let key = format!("{:?} {:?} {:?}", first.network.tuples, first.learning, first.parallel);
+        let (settings, tuples) = (first.settings(), &first.network.tuples);
+        let key = format!("{tuples:?} {:?} {} threads", settings.target, settings.threads);
         let rate = self.rate(key, || moves_per_second(&first))?;
         Ok(rate.map(|rate| moves * (1.0 - share) / rate))
     }

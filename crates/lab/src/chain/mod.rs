@@ -164,13 +164,17 @@ impl Search<'_> {
             return Err(RunError::Circle(target));
         }
         self.open.push(target.clone());
+        let (before, depth) = (self.steps.len(), self.open.len());
+        let found = self.add_model(&recipe.network.from).and_then(|()| self.add_positions(&recipe));
         let is_done = directory.is_finished();
-        // One that goes on from its checkpoint needs nothing else.
-        if !is_done && !directory.has_checkpoint() {
-            self.add_model(&recipe.network.from)?;
-            self.add_positions(&recipe)?;
+        if is_done || directory.has_checkpoint() {
+            // It needs nothing else; what it began with is listed where it is still there.
+            let there: Vec<_> = self.steps.drain(before..).filter(|step| step.is_done).collect();
+            self.steps.extend(there);
+        } else {
+            found?;
         }
-        self.open.pop();
+        self.open.truncate(depth - 1);
         self.steps.push(Step { target, work: Work::Train(recipe.into()), is_done });
         Ok(())
     }

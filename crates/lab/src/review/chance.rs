@@ -13,11 +13,23 @@ use afterstate_network::Network;
 use afterstate_search::Advice;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
+use super::judge::Lost;
+
 /// What a network expects of a new game: the measure of what it says of other positions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reference(f64);
 
 impl Reference {
+    /// A network that expects so many points of a new game.
+    pub fn new(points: f64) -> Reference {
+        Reference(points.max(1.0))
+    }
+
+    /// The points that it expects.
+    pub fn points(self) -> f64 {
+        self.0
+    }
+
     /// The mean over the first boards of some games, on 4×4.
     pub fn of(network: &Network) -> Reference {
         const BOARDS: u64 = 32;
@@ -27,7 +39,7 @@ impl Reference {
             let best = values.iter().map(|(_, slide)| slide.reward as f32 + network.value(slide.afterstate));
             f64::from(best.fold(f32::MIN, f32::max))
         };
-        Reference(((0..BOARDS).map(value).sum::<f64>() / BOARDS as f64).max(1.0))
+        Reference::new((0..BOARDS).map(value).sum::<f64>() / BOARDS as f64)
     }
 }
 
@@ -64,26 +76,26 @@ impl Fit {
     }
 }
 
-/// Games of players of different strengths, all of them counting alike.
+/// Games of players of different strengths, all of them counting alike. A loss of value counts alike for all tiles.
 const PLAYERS: [Fit; (LARGEST - SMALLEST + 1) as usize] = [
-    Fit { constant: -0.513, value: 8.004, progress: 3.453 },
-    Fit { constant: -2.204, value: 6.554, progress: 6.436 },
-    Fit { constant: -2.053, value: 5.819, progress: 5.564 },
-    Fit { constant: -1.24, value: 19.804, progress: 5.837 },
-    Fit { constant: -2.399, value: 15.691, progress: 11.925 },
-    Fit { constant: -1.095, value: 15.443, progress: 11.63 },
-    Fit { constant: -1.431, value: 2.14, progress: 1.132 },
+    Fit { constant: -0.460, value: 8.797, progress: 3.443 },
+    Fit { constant: -2.566, value: 8.797, progress: 8.117 },
+    Fit { constant: -2.036, value: 8.797, progress: 7.584 },
+    Fit { constant: -1.892, value: 8.797, progress: 6.711 },
+    Fit { constant: -2.125, value: 8.797, progress: 9.015 },
+    Fit { constant: -1.563, value: 8.797, progress: 7.625 },
+    Fit { constant: -1.294, value: 8.797, progress: 4.502 },
 ];
 
-/// Games of the built-in model at 1, 2 and 3 plies.
+/// Games of the built-in model that plays on greedily, from positions of all these players' games.
 const MODEL: [Fit; (LARGEST - SMALLEST + 1) as usize] = [
-    Fit { constant: 11.909, value: 0.0, progress: 0.013 },
-    Fit { constant: 11.902, value: 0.0, progress: 0.014 },
-    Fit { constant: 2.874, value: 8.883, progress: 0.573 },
-    Fit { constant: 1.418, value: 8.879, progress: 4.048 },
-    Fit { constant: 1.015, value: 8.601, progress: 7.268 },
-    Fit { constant: 1.372, value: 1.909, progress: 0.816 },
-    Fit { constant: -1.924, value: 1.927, progress: 1.344 },
+    Fit { constant: 5.828, value: 5.357, progress: 2.556 },
+    Fit { constant: 6.289, value: 3.946, progress: -0.451 },
+    Fit { constant: 5.259, value: 2.973, progress: -0.969 },
+    Fit { constant: 3.882, value: 2.423, progress: -0.364 },
+    Fit { constant: 2.647, value: 1.944, progress: 0.171 },
+    Fit { constant: 0.889, value: 1.052, progress: 0.820 },
+    Fit { constant: -2.766, value: 0.704, progress: 0.974 },
 ];
 
 fn fit(fits: &[Fit], goal: u8) -> &Fit {
@@ -120,6 +132,14 @@ impl Chance {
         let best = self.moves.iter().flatten().copied().fold(0.0, f64::max);
         let chance = self.moves[a as usize]?;
         Some(if best > 0.0 { chance / best } else { 1.0 })
+    }
+
+    /// How much of the chance a move loses against the best one, and a move at random on average.
+    pub fn lost(&self, a: Move) -> Option<Lost> {
+        let legal: Vec<f64> = self.moves.iter().flatten().copied().collect();
+        let best = legal.iter().copied().fold(0.0, f64::max);
+        let mean = legal.iter().sum::<f64>() / legal.len() as f64;
+        Some(Lost { by_move: best - self.moves[a as usize]?, at_random: best - mean })
     }
 }
 
@@ -165,7 +185,9 @@ mod tests {
         assert_eq!((chance.tile, chance.moves[1]), (512, None));
         let kept = chance.kept(Move::Left).expect("a move");
         assert!(chance.kept(Move::Up) == Some(1.0) && kept < 1.0 && kept > 0.3, "{chance:?}");
-        assert_eq!(chance.kept(Move::Right), None);
+        assert_eq!((chance.kept(Move::Right), chance.lost(Move::Right)), (None, None));
+        let lost = chance.lost(Move::Left).expect("a move");
+        assert!(lost.by_move > 0.0 && (lost.at_random - lost.by_move / 2.0).abs() < 1e-12, "{lost:?}");
         let lost = Chance::of(state, &advice(-5.0, f32::MIN), reference).expect("a chance");
         assert!(lost.moves.iter().flatten().all(|chance| (0.0..=1.0).contains(chance)), "{lost:?}");
         let (rich, poor) =

@@ -7,17 +7,14 @@ use serde::Serialize;
 
 use super::chance::{Chance, Reference};
 
-/// The accuracy is what is left of the chance after so many moves like those of the game.
-pub const ACCURACY_MOVES: u32 = 10;
-
 /// What a move keeps at least of the chance to be good, an inaccuracy, a mistake; one that keeps less is a blunder.
 const KEPT: [f64; 3] = [0.98, 0.95, 0.85];
 
 /// Where there is no chance to go by: what a move loses of the best one's value, at most.
 const LOST: [f32; 3] = [0.01, 0.03, 0.1];
 
-/// A chance that is never quite gone: one blunder does not decide on a whole game.
-const LEAST_KEPT: f64 = 1e-3;
+/// There is no accuracy before moves at random would have lost so much of the chance: about ten moves.
+const LEAST_AT_STAKE: f64 = 0.01;
 
 /// How good a move is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -87,6 +84,8 @@ pub struct Judged {
     pub chance: Option<Chance>,
     /// The share of the best move's chance that it keeps.
     pub kept: Option<f64>,
+    /// How much of the chance it loses against the best move, and how much a move at random loses on average.
+    pub lost: Option<Lost>,
     /// Its grade.
     pub grade: Grade,
     /// Whether there was another move.
@@ -107,6 +106,15 @@ impl Judged {
     }
 }
 
+/// Parts of a chance, from 0 to 1.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Lost {
+    /// By the move that was made.
+    pub by_move: f64,
+    /// By a legal move at random.
+    pub at_random: f64,
+}
+
 /// Judges a legal move by the advice of a player of values; chances need what the player expects of new games.
 pub fn judge<const N: usize>(
     state: State<N>,
@@ -119,42 +127,44 @@ pub fn judge<const N: usize>(
     let loss = (best - value).max(0.0);
     let chance = reference.and_then(|reference| Chance::of(state, advice, reference));
     let kept = chance.as_ref().and_then(|chance| chance.kept(a));
+    let lost = chance.as_ref().and_then(|chance| chance.lost(a));
     let grade = match kept {
         _ if loss <= 0.0 => Grade::Best,
         Some(kept) => Grade::by_kept(kept),
         // Where hardly anything is to come, hardly anything is lost.
         None => Grade::by_lost(loss / best.abs().max(16.0)),
     };
-    Judged { loss, chance, kept, grade, is_choice: state.legal_moves().count() > 1, regret: None }
+    Judged { loss, chance, kept, lost, grade, is_choice: state.legal_moves().count() > 1, regret: None }
 }
 
-/// The accuracy of a game as its moves come in.
+/// The accuracy of a game as its moves come in: of the chance that moves at random would have lost in its positions, the
+/// share that its own moves did not lose.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Accuracy {
-    logarithms: f64,
-    moves: u64,
+    by_moves: f64,
+    at_random: f64,
 }
 
 impl Accuracy {
-    /// Adds a move; those without a choice do not count.
+    /// Adds a move. One without a choice loses nothing, and nothing is at stake.
     pub fn add(&mut self, judged: &Judged) {
-        if let Some(kept) = judged.kept.filter(|_| judged.is_choice) {
-            self.logarithms += kept.max(LEAST_KEPT).ln();
-            self.moves += 1;
+        if let Some(lost) = judged.lost {
+            self.by_moves += lost.by_move;
+            self.at_random += lost.at_random;
         }
     }
 
-    /// The accuracy, from 0 to 100; `None` without moves to go by.
+    /// The accuracy, from 0 to 100: whoever plays worse than at random has 0 too. `None` where little was at stake.
     pub fn percent(&self) -> Option<f64> {
-        let mean = (self.moves > 0).then(|| self.logarithms / self.moves as f64)?;
-        Some(100.0 * (mean * f64::from(ACCURACY_MOVES)).exp())
+        let is_known = self.at_random >= LEAST_AT_STAKE;
+        is_known.then(|| 100.0 * (1.0 - self.by_moves / self.at_random).max(0.0))
     }
 }
 
 /// A game as a whole.
 #[derive(Clone, Default, Debug)]
 pub struct Summary {
-    /// How much is left of the chances.
+    /// How much of the chances its moves did not lose.
     pub accuracy: Accuracy,
     /// The number of moves of each grade.
     pub grades: [u64; 5],
@@ -193,7 +203,7 @@ mod tests {
 
     fn judged(kept: f64) -> Judged {
         let grade = Grade::by_kept(kept);
-        Judged { loss: 1.0, chance: None, kept: Some(kept), grade, is_choice: true, regret: None }
+        Judged { loss: 1.0, chance: None, kept: Some(kept), lost: None, grade, is_choice: true, regret: None }
     }
 
     #[test]
@@ -212,14 +222,16 @@ mod tests {
     }
 
     #[test]
-    fn accuracy_is_what_ten_such_moves_leave() {
+    fn accuracy_is_measured_by_moves_at_random() {
+        let lost = |by_move, at_random| Judged { lost: Some(Lost { by_move, at_random }), ..judged(1.0) };
         let mut accuracy = Accuracy::default();
-        assert_eq!(accuracy.percent(), None);
-        (0..7).for_each(|_| accuracy.add(&judged(0.95)));
-        let left = 100.0 * 0.95f64.powi(10);
-        assert!((accuracy.percent().expect("moves") - left).abs() < 1e-9);
-        accuracy.add(&Judged { is_choice: false, ..judged(0.0) });
-        assert!((accuracy.percent().expect("moves") - left).abs() < 1e-9, "no choice, no blame");
+        accuracy.add(&lost(0.0, 0.001));
+        assert_eq!(accuracy.percent(), None, "hardly anything was at stake");
+        (0..10).for_each(|_| accuracy.add(&lost(0.01, 0.04)));
+        accuracy.add(&lost(0.0, 0.099));
+        assert!((accuracy.percent().expect("moves") - 80.0).abs() < 1e-9);
+        accuracy.add(&lost(0.9, 0.3));
+        assert_eq!(accuracy.percent(), Some(0.0), "worse than at random");
     }
 
     #[test]

@@ -109,12 +109,12 @@ pub(super) fn restore(
     let Progress { actions, episodes, seconds } = first.progress;
     let progress = Progress { actions: share(actions), episodes: share(episodes), seconds };
     let own = if rank == 0 { Some(first) } else { others.get(rank - 1) };
-    let mut own = own.cloned().unwrap_or_else(|| {
+    let mut state = own.cloned().unwrap_or_else(|| {
         trainer.number_from(rank as u64 * GAMES_APART + actions);
         trainer.state()
     });
-    own.progress = progress;
-    Ok(trainer.restore(&own)?)
+    state.progress = progress;
+    Ok(trainer.restore(&state)?)
 }
 
 /// What all replicas have decided at a merge.
@@ -167,7 +167,7 @@ impl Merger {
 
     /// The moves of this replica when all have made so many.
     pub(super) fn own(&self, actions: u64) -> u64 {
-        actions / self.merging.replicas.size() as u64
+        actions.div_ceil(self.merging.replicas.size() as u64)
     }
 
     pub(super) fn is_first(&self) -> bool {

@@ -133,11 +133,11 @@ fn what_a_recipe_needs_is_made_in_order_and_once() {
     let mut all = Stopper::new(u32::MAX, &stop);
     assert!(folder.make(&mut all, &stop));
     assert_eq!(all.begun, ["first", "second", "positions.jsonl"]);
-    assert_eq!(folder.steps(), ["(third)"], "nothing is needed by what is there");
+    assert_eq!(folder.steps(), ["(first)", "(second)", "(second/positions.jsonl)", "(third)"]);
 
     // What is missing is made again, and nothing else.
     fs::remove_dir_all(folder.path("runs/third")).expect("a directory");
-    assert_eq!(folder.steps(), ["(second)", "(second/positions.jsonl)", "third"]);
+    assert_eq!(folder.steps(), ["(first)", "(second)", "(second/positions.jsonl)", "third"]);
     fs::remove_file(folder.path("runs/second/positions.jsonl")).expect("a file");
     fs::remove_dir_all(folder.path("runs/first")).expect("a directory");
     assert_eq!(folder.steps(), ["(second)", "second/positions.jsonl", "third"]);

@@ -1,7 +1,10 @@
 //! `/api/v1/advise`: what each move is worth. `/move`: the same for programs that ask for the move alone.
 
 use afterstate_game::{AnyBoard, Board, Move, State as GameState};
-use afterstate_lab::review::{self, Chance, Regret};
+use afterstate_lab::{
+    model::Search,
+    review::{self, Chance, Regret},
+};
 use afterstate_search::{Advice, ByMove};
 use axum::{Json, extract::State, http::HeaderMap};
 use serde::Deserialize;
@@ -11,6 +14,7 @@ use crate::{
     app::{App, Shared},
     brain::Brain,
     error::{Answer, ApiError},
+    exact::TileChances,
     extract::{self, Either, Parameters, board},
     guard::{self, Peer},
     searches::{Class, Stop},
@@ -46,10 +50,19 @@ pub(crate) async fn advise(
     let class = if boards.len() > FEW_BOARDS { Class::Long } else { Class::of(search) };
     let (shared, limit) = (app.clone(), app.limits.longest_search());
     let work = move |stop: Stop| {
-        let answer = |board| match board {
-            AnyBoard::Four(board) => advise_on(&shared, &brain, board, played, &stop),
-            AnyBoard::Three(board) => advise_on(&shared, &brain, board, played, &stop),
-            AnyBoard::Two(board) => advise_on(&shared, &brain, board, played, &stop),
+        let answer = |board| -> Answer<Value> {
+            // Following the best play takes a while: for one board, not for a thousand.
+            let is_followed = !is_list && matches!(brain.search, Search::Exact);
+            let exact = is_followed.then(|| shared.solutions.tile_chances(&board)).flatten();
+            let mut answer = match board {
+                AnyBoard::Four(board) => advise_on(&shared, &brain, board, played, &stop),
+                AnyBoard::Three(board) => advise_on(&shared, &brain, board, played, &stop),
+                AnyBoard::Two(board) => advise_on(&shared, &brain, board, played, &stop),
+            }?;
+            if let Some(TileChances { chances, is_exact }) = exact {
+                add_tiles(chances, if is_exact { "exact" } else { "games" }, &mut answer);
+            }
+            Ok(answer)
         };
         boards.into_iter().map(answer).collect::<Answer<Vec<Value>>>()
     };
@@ -163,12 +176,18 @@ fn add_chances<const N: usize>(brain: &Brain, state: GameState<N>, advice: &Advi
     if let Some(chance) = Chance::of(state, advice, reference) {
         answer["chance"] = json!(chance);
     }
-    let tiles = review::tile_chances(state, advice.value(), reference);
-    if !tiles.is_empty() {
-        let tiles: Map<_, _> =
-            tiles.into_iter().map(|(tile, chance)| (tile.to_string(), json!(chance))).collect();
-        answer["tiles"] = tiles.into();
+    add_tiles(review::tile_chances(state, advice.value(), reference), "model", answer);
+}
+
+/// Adds the chances of tiles, and where they come from.
+fn add_tiles(tiles: Vec<(u32, f64)>, from: &str, answer: &mut Value) {
+    if tiles.is_empty() {
+        return;
     }
+    let tiles: Map<_, _> =
+        tiles.into_iter().map(|(tile, chance)| (tile.to_string(), json!(chance))).collect();
+    answer["tiles"] = tiles.into();
+    answer["tiles_from"] = json!(from);
 }
 
 /// A move that was played, judged as a review does it.
@@ -184,9 +203,8 @@ fn judged<const N: usize>(brain: &Brain, state: GameState<N>, a: Move, advice: &
     }
     let judged = review::judge(state, a, advice, brain.model.reference());
     let judged = judged.with_regret(Regret::of(&brain.endgames(state), a));
-    Ok(
-        json!({ "loss": judged.loss, "kept": judged.kept.filter(|_| judged.is_choice), "grade": judged.grade }),
-    )
+    let kept = judged.kept.filter(|_| judged.is_choice);
+    Ok(json!({ "loss": judged.loss, "kept": kept, "lost": judged.lost, "grade": judged.grade }))
 }
 
 /// How the game goes on.

@@ -6,9 +6,7 @@ use std::{
 };
 
 use afterstate_game::{Game, Move, Rules};
-use afterstate_lab::review::{
-    self, ACCURACY_MOVES, AnyGame, Format, Grade, Played, Regret, Summary, TextError,
-};
+use afterstate_lab::review::{self, AnyGame, Format, Grade, Played, Regret, Summary, TextError};
 use afterstate_search::Limit;
 use axum::{
     Json,
@@ -146,6 +144,7 @@ impl Judge<'_> {
             entry["loss"] = json!(judged.loss);
             entry["grade"] = json!(judged.grade);
             entry["kept"] = json!(judged.kept);
+            entry["lost"] = json!(judged.lost);
             entry["chance"] = json!(judged.chance);
             if let Some(regret) = &judged.regret {
                 entry["endgame"] = json!(regret);
@@ -166,7 +165,6 @@ impl Judge<'_> {
             "moves": moves,
             "last": last,
             "accuracy": summary.accuracy.percent(),
-            "accuracy_moves": ACCURACY_MOVES,
             "grades": grades,
             "worst": summary.worst(WORST),
             "exact_moves": summary.exact_moves,

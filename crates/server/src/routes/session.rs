@@ -1,6 +1,5 @@
 //! `/api/v1/session`.
 
-use afterstate_lab::review::ACCURACY_MOVES;
 use axum::{Json, extract::State, http::HeaderMap};
 use serde_json::{Value, json};
 
@@ -16,7 +15,6 @@ pub(crate) async fn session(State(app): State<App>, headers: HeaderMap) -> Json<
         "training": is_trusted && app.trainings.are_possible(),
         "default_model": app.models.default_name(),
         "limits": app.limits,
-        "accuracy_moves": ACCURACY_MOVES,
         "searches": { "running": running, "waiting": waiting },
     }))
 }

@@ -13,9 +13,7 @@ use afterstate_lab::{
     evaluate::{Contest, Games, SEED},
     model::{BUILT_IN, Model},
 };
-use afterstate_learning::{
-    Budget, EpsilonGreedy, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer, target::TdLambda,
-};
+use afterstate_learning::{Budget, Parallel, Settings, StepSizeSpec, TargetSpec, Trainer, target::TdLambda};
 use afterstate_network::{Network, NetworkSpec, Tuples};
 use afterstate_search::{Downgrade, Limit, PlayerSpec};
 
@@ -141,21 +139,9 @@ fn trainer(
     parallel: Parallel,
     seconds: f64,
 ) -> Result<Trainer<'_>, Failure> {
-    let settings = Settings {
-        rules: Rules::default(),
-        seed: 1,
-        target: TargetSpec::TdLambda(TdLambda { lambda: 0.0, horizon: 0 }),
-        policy: EpsilonGreedy::GREEDY,
-        downgrade: None,
-        step_size,
-        start: StartSpec::Fresh,
-        positions: vec![],
-        teacher: None,
-        schedule: vec![],
-        threads,
-        parallel,
-        budget: Budget::Seconds(seconds),
-    };
+    let target = TargetSpec::TdLambda(TdLambda { lambda: 0.0, horizon: 0 });
+    let settings = Settings::new(target, step_size, Budget::Seconds(seconds));
+    let settings = Settings { threads, parallel, ..settings };
     Trainer::new(network, settings).map_err(too_large)
 }
 

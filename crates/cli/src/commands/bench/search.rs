@@ -13,6 +13,10 @@ use crate::{commands::thread_count, error::Failure};
 /// How long each depth is measured.
 const MEASURED: Duration = Duration::from_secs(2);
 
+/// The moves that threads search together, and the greedy ones before them.
+const TOGETHER: u32 = 100;
+const OPENING: u32 = 1000;
+
 /// Moves per second by depth, of one thread, with a reference network and with the built-in model; and of all cores that
 /// search a move together.
 pub(super) fn search() -> Result<Vec<Figure>, Failure> {
@@ -20,14 +24,29 @@ pub(super) fn search() -> Result<Vec<Figure>, Failure> {
     let built_in = Model::open(None)?;
     let network = built_in.network("`bench`")?;
     figures.extend(rates(BUILT_IN, network, built_in.downgrade));
-    let threads = thread_count(0);
-    if threads > 1 {
-        let spec = PlayerSpec { downgrade: built_in.downgrade, ..PlayerSpec::new(Limit::Plies(5)) };
-        let label = format!("moves of 5-ply search, {BUILT_IN}, {threads} threads together");
-        let rate = rate(network, spec, threads);
-        figures.push(Figure::new("search_built_in_5ply_together".to_owned(), label, rate, Unit::PerSecond));
+    let spec = PlayerSpec { downgrade: built_in.downgrade, ..PlayerSpec::new(Limit::Plies(5)) };
+    for threads in [1, thread_count(0)] {
+        let label =
+            format!("moves of 5-ply search in the middle of a game, {BUILT_IN}, {threads} threads together");
+        let key = format!("search_together_{threads}");
+        figures.push(Figure::new(key, label, rate_together(network, spec, threads), Unit::PerSecond));
     }
     Ok(figures)
+}
+
+/// Moves per second in the middle of a game, by threads that search each move together: the same moves for any number.
+fn rate_together(network: &Network, spec: PlayerSpec, threads: usize) -> f64 {
+    let mut game = Game::<4>::new(Rules::default(), 1, 1);
+    let mut play = |spec: PlayerSpec, threads: usize, moves: u32| {
+        let mut player = spec.player::<4>(network.view(), Rules::default(), threads);
+        let start = Instant::now();
+        for _ in 0..moves {
+            player.advise(game.state()).best().map(|best| game.play(best));
+        }
+        f64::from(moves) / start.elapsed().as_secs_f64()
+    };
+    play(PlayerSpec::new(Limit::Plies(1)), 1, OPENING);
+    play(spec, threads, TOGETHER)
 }
 
 fn rates(name: &str, network: &Network, downgrade: Option<Downgrade>) -> Vec<Figure> {
@@ -35,14 +54,14 @@ fn rates(name: &str, network: &Network, downgrade: Option<Downgrade>) -> Vec<Fig
         let label = format!("moves of {plies}-ply search, {name}, 1 thread");
         let spec = PlayerSpec { downgrade, ..PlayerSpec::new(Limit::Plies(plies)) };
         let key = format!("search_{}_{plies}ply", name.replace('-', "_"));
-        Figure::new(key, label, rate(network, spec, 1), Unit::PerSecond)
+        Figure::new(key, label, rate(network, spec), Unit::PerSecond)
     };
     (2..=5).map(figure).collect()
 }
 
 /// Moves per second in whole games, one after the other.
-fn rate(network: &Network, spec: PlayerSpec, threads: usize) -> f64 {
-    let mut player = spec.player::<4>(network.view(), Rules::default(), threads);
+fn rate(network: &Network, spec: PlayerSpec) -> f64 {
+    let mut player = spec.player::<4>(network.view(), Rules::default(), 1);
     let (start, mut moves) = (Instant::now(), 0);
     for number in 0.. {
         let mut game = Game::new(Rules::default(), 1, number);

@@ -10,7 +10,7 @@ use afterstate_lab::{
     evaluate::{Games, SEED, evaluate},
 };
 use afterstate_learning::{
-    Budget, EpsilonGreedy, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer,
+    Budget, Settings, StepSizeSpec, TargetSpec, Trainer,
     target::{DelayedTdLambda, TdLambda},
 };
 use afterstate_network::{Network, NetworkSpec, Tuples};
@@ -44,21 +44,8 @@ fn training(hash: &mut Hash, target: TargetSpec, step_size: StepSizeSpec) -> Res
     let spec =
         NetworkSpec { tuples: Tuples::named("2x4").expect("a built-in set"), ..NetworkSpec::default() };
     let network = Network::new(spec).map_err(|error| failure(&error))?;
-    let settings = Settings {
-        rules,
-        seed: 1,
-        target,
-        policy: EpsilonGreedy::GREEDY,
-        downgrade: None,
-        step_size,
-        start: StartSpec::Fresh,
-        positions: vec![],
-        teacher: None,
-        schedule: vec![(0.5, 0.5)],
-        threads: 1,
-        parallel: Parallel::LockFree,
-        budget: Budget::Episodes(300),
-    };
+    let schedule = vec![(0.5, 0.5)];
+    let settings = Settings { schedule, ..Settings::new(target, step_size, Budget::Episodes(300)) };
     Trainer::new(&network, settings).map_err(|error| failure(&error))?.run(|_, _| true);
     for tuple in 0..network.spec().tuples.as_slice().len() {
         network.table(tuple).for_each(|weight| hash.mix(weight.to_bits().into()));

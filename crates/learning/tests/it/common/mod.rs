@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "not every test needs all of it")]
 
 use afterstate_learning::{
-    Budget, EpsilonGreedy, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer,
+    Budget, Settings, StepSizeSpec, TargetSpec, Trainer,
     target::{Backward, DelayedTdLambda, NStep, TdLambda},
 };
 use afterstate_network::{Network, NetworkSpec, Tuples};
@@ -47,21 +47,7 @@ pub(crate) fn spec(side: usize, tuples: &str, tile_values: usize, symmetric: boo
 }
 
 pub(crate) fn settings(target: TargetSpec, step_size: StepSizeSpec, budget: Budget) -> Settings {
-    Settings {
-        rules: Default::default(),
-        seed: 7,
-        target,
-        policy: EpsilonGreedy::GREEDY,
-        downgrade: None,
-        step_size,
-        start: StartSpec::Fresh,
-        positions: vec![],
-        teacher: None,
-        schedule: vec![],
-        threads: 1,
-        parallel: Parallel::LockFree,
-        budget,
-    }
+    Settings { seed: 7, ..Settings::new(target, step_size, budget) }
 }
 
 /// A network after training, from nothing to the end of the budget.

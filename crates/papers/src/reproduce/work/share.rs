@@ -119,6 +119,7 @@ fn cost(plan: &Plan, training: usize) -> f64 {
         let search = match entrant {
             Entrant::Searching(player) => times_greedy(player),
             Entrant::Voting(_) => 8.0,
+            Entrant::Valuing => 1.0,
         };
         *games as f64 * MOVES_PER_GAME * search
     });

@@ -1,0 +1,157 @@
+//! Logistic regressions of what became of games on what they looked like.
+
+use std::array;
+
+use afterstate_lab::review::{Fit, LARGEST, Reference, SMALLEST, features};
+
+use crate::{Judged, players::CONTESTANTS};
+
+/// The number of tiles that have a regression.
+const TILES: usize = (LARGEST - SMALLEST + 1) as usize;
+
+/// What is fitted for each tile: a constant, and the weights of the progress and of the value.
+const PARAMETERS: usize = 3 * TILES;
+
+/// How a loss of value counts.
+#[derive(Clone, Copy)]
+enum ValueWeight {
+    /// Alike in all parts of a game: one weight for all tiles.
+    Shared,
+    /// With a weight for each tile.
+    Own,
+}
+
+impl ValueWeight {
+    /// Where the weight of the value is among the parameters.
+    fn index(self, tile: usize) -> usize {
+        match self {
+            ValueWeight::Shared => 2 * TILES,
+            ValueWeight::Own => 2 * TILES + tile,
+        }
+    }
+}
+
+/// Keeps weights that the games say nothing of near zero.
+const RIDGE: f64 = 0.01;
+
+/// A position: its tile, its features, whether the tile was reached, and how much it counts.
+struct Row {
+    tile: usize,
+    features: [f64; 2],
+    is_reached: bool,
+    weight: f64,
+}
+
+/// The player that is left out: it searches as the judge does, who cannot say how good it is.
+const LEFT_OUT: usize = CONTESTANTS.len() - 1;
+
+/// Prints the constants for games of the players, and for the built-in model playing on.
+pub(crate) fn print(games: &[Judged]) {
+    println!("PLAYERS");
+    print_fits(&rows_of_players(games), ValueWeight::Shared);
+    println!("MODEL");
+    print_fits(&rows_of_model(games), ValueWeight::Own);
+}
+
+/// All positions with the tiles that are near: all games of a player count alike, and all players.
+fn rows_of_players(games: &[Judged]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for goal in SMALLEST..=LARGEST {
+        // From three tiles below it on, or for the smallest one, from the beginning.
+        let is_near = |largest: u8| largest < goal && (goal == SMALLEST || largest + 3 >= goal);
+        for player in 0..LEFT_OUT {
+            let near: Vec<Vec<Row>> = games
+                .iter()
+                .filter(|game| game.player == player)
+                .map(|game| rows_of(game, goal, is_near, |_| Some(game.last)))
+                .filter(|rows| !rows.is_empty())
+                .collect();
+            let count = near.len() as f64;
+            for mut game in near {
+                let weight = 10.0 / (game.len() as f64 * count);
+                game.iter_mut().for_each(|row| row.weight = weight);
+                rows.extend(game);
+            }
+        }
+    }
+    rows
+}
+
+/// The positions that the model played on from, with all tiles that are not there yet.
+fn rows_of_model(games: &[Judged]) -> Vec<Row> {
+    let all = (SMALLEST..=LARGEST).flat_map(|goal| {
+        let games = games.iter().filter(|game| game.player < LEFT_OUT);
+        games.flat_map(move |game| {
+            rows_of(game, goal, |largest| largest < goal, |i| game.positions[i].last_by_model)
+        })
+    });
+    all.collect()
+}
+
+fn rows_of(
+    game: &Judged,
+    goal: u8,
+    is_near: impl Fn(u8) -> bool,
+    last: impl Fn(usize) -> Option<u8>,
+) -> Vec<Row> {
+    let reference = Reference::new(game.reference);
+    let row = |(i, position): (usize, &crate::Position)| {
+        let (last, state) = (last(i)?, position.state());
+        let features = features(state, goal, position.advice().value().into(), reference);
+        let row = Row { tile: usize::from(goal - SMALLEST), features, is_reached: last >= goal, weight: 0.1 };
+        is_near(state.board().max_exponent()).then_some(row)
+    };
+    game.positions.iter().enumerate().filter_map(row).collect()
+}
+
+fn print_fits(rows: &[Row], weight: ValueWeight) {
+    for (exponent, Fit { constant, value, progress }) in (SMALLEST..).zip(fit(rows, weight)) {
+        let tile = 1u32 << exponent;
+        println!(
+            "    Fit {{ constant: {constant:.3}, value: {value:.3}, progress: {progress:.3} }}, // {tile}"
+        );
+    }
+}
+
+/// Newton's method, with steps of at most 1.
+fn fit(rows: &[Row], weight: ValueWeight) -> [Fit; TILES] {
+    let mut w = [0.0; PARAMETERS];
+    let fit = |w: &[f64; PARAMETERS], tile: usize| Fit {
+        constant: w[2 * tile],
+        value: w[weight.index(tile)],
+        progress: w[2 * tile + 1],
+    };
+    for _ in 0..100 {
+        let (mut gradient, mut hessian) = ([0.0; PARAMETERS], [[0.0; PARAMETERS]; PARAMETERS]);
+        for row in rows {
+            let p = fit(&w, row.tile).chance(row.features);
+            let [value, progress] = row.features;
+            let x = [(2 * row.tile, 1.0), (2 * row.tile + 1, progress), (weight.index(row.tile), value)];
+            for (i, x_i) in x {
+                gradient[i] += row.weight * (f64::from(u8::from(row.is_reached)) - p) * x_i;
+                for (j, x_j) in x {
+                    hessian[i][j] += row.weight * p * (1.0 - p) * x_i * x_j;
+                }
+            }
+        }
+        for i in 0..PARAMETERS {
+            gradient[i] -= RIDGE * w[i];
+            hessian[i][i] += RIDGE;
+        }
+        let step = solve(hessian, gradient);
+        (0..PARAMETERS).for_each(|i| w[i] += step[i].clamp(-1.0, 1.0));
+    }
+    array::from_fn(|tile| fit(&w, tile))
+}
+
+/// Gauss–Jordan elimination; the matrix is positive definite.
+fn solve(mut a: [[f64; PARAMETERS]; PARAMETERS], mut b: [f64; PARAMETERS]) -> [f64; PARAMETERS] {
+    for i in 0..PARAMETERS {
+        for k in (0..PARAMETERS).filter(|&k| k != i) {
+            let factor = a[k][i] / a[i][i];
+            (0..PARAMETERS).for_each(|j| a[k][j] -= factor * a[i][j]);
+            b[k] -= factor * b[i];
+        }
+    }
+    array::from_fn(|i| b[i] / a[i][i])
+}
