@@ -9,6 +9,7 @@ mod completions;
 mod dcnn;
 mod endgame;
 mod eval;
+mod manual;
 mod model;
 mod perft;
 mod play;
@@ -60,6 +61,7 @@ commands! {
     bench::Bench,
     perft::Perft,
     completions::Completions,
+    manual::Manual,
 }
 
 /// The number of threads that was asked for, 0 for all cores.
