@@ -49,4 +49,17 @@ scripts/test-python.sh
 section "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
+if command -v mdbook > /dev/null; then
+    mdbook build docs
+else
+    echo "no mdbook: the book is not built (its links are checked by the tests)"
+fi
+
+section "licences and advisories"
+if cargo deny --version > /dev/null 2>&1; then
+    cargo deny check
+else
+    echo "no cargo-deny: not checked"
+fi
+
 section "all good"

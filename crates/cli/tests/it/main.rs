@@ -3,6 +3,7 @@
 mod advise;
 mod command;
 mod dcnn;
+mod docs;
 mod endgame;
 mod eval;
 mod model;
