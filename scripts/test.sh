@@ -43,6 +43,11 @@ else
     cargo test --workspace --locked
 fi
 
+section "examples"
+for example in game/play_a_game search/custom_value_function learning/train learning/custom_target; do
+    cargo run --quiet --locked -p "afterstate-${example%/*}" --example "${example#*/}" | tail -n 1
+done
+
 section "Python"
 scripts/test-python.sh
 

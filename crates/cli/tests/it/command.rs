@@ -87,7 +87,9 @@ fn every_shell_gets_completions() {
 
 #[test]
 fn every_command_has_a_manual_page() {
-    for (arguments, title) in [(vec!["manual"], "afterstate"), (vec!["manual", "endgame", "build"], "afterstate-endgame-build")] {
+    for (arguments, title) in
+        [(vec!["manual"], "afterstate"), (vec!["manual", "endgame", "build"], "afterstate-endgame-build")]
+    {
         let page = good(&arguments);
         assert!(page.contains(&format!(".TH {title} 1")) && page.contains(".SH SYNOPSIS"), "{page}");
     }

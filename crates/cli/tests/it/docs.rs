@@ -64,7 +64,8 @@ fn every_link_leads_somewhere() {
             let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
             let target = if file.is_empty() { page.clone() } else { page.with_file_name("").join(file) };
             let is_page = target.extension().is_some_and(|extension| extension == "md");
-            let found = target.exists() && (anchor.is_empty() || !is_page || anchors(&target).contains(anchor));
+            let found =
+                target.exists() && (anchor.is_empty() || !is_page || anchors(&target).contains(anchor));
             if !found {
                 broken.push(format!("{}: {link}", page.display()));
             }
