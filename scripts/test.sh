@@ -55,6 +55,11 @@ else
     cargo test --workspace --locked
 fi
 
+section "examples"
+for example in game/play_a_game search/custom_value_function learning/train learning/custom_target; do
+    cargo run --quiet --locked -p "afterstate-${example%/*}" --example "${example#*/}" | tail -n 1
+done
+
 section "API"
 scripts/api-test.sh 8 45
 
@@ -63,5 +68,18 @@ scripts/test-python.sh
 
 section "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+if command -v mdbook > /dev/null; then
+    mdbook build docs
+else
+    echo "no mdbook: the book is not built (its links are checked by the tests)"
+fi
+
+section "licences and advisories"
+if cargo deny --version > /dev/null 2>&1; then
+    cargo deny check
+else
+    echo "no cargo-deny: not checked"
+fi
 
 section "all good"

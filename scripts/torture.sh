@@ -86,7 +86,7 @@ resume() { if [ -e "$1" ]; then echo --resume; fi; }
 
 result() {
     case $1 in
-        eval | greedy) sed 's/"seconds":[^,}]*//; s/"moves_per_second":[^,}]*//; s/"move_ms":{[^}]*}//' "$2" ;;
+        eval | greedy) sed 's/"seconds":[^,}]*//; s/"moves_per_second":[^,}]*//; s/,"move_ms":{[^}]*}//' "$2" ;;
         collect | solve | report | export | import | compact) cat now/file ;;
         record) cat now/records/games-*.parquet ;;
         *) cat now/run/model.safetensors ;;

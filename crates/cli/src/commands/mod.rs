@@ -11,6 +11,7 @@ mod dcnn;
 mod endgame;
 mod engine;
 mod eval;
+mod manual;
 mod model;
 mod numbers;
 mod perft;
@@ -67,6 +68,7 @@ commands! {
     bench::Bench,
     perft::Perft,
     completions::Completions,
+    manual::Manual,
 }
 
 impl Command {

@@ -114,6 +114,17 @@ fn bash_completes_the_name_of_a_recipe() {
     assert!(told.split_whitespace().any(|word| word == "quick"), "{output:?}");
 }
 
+#[test]
+fn every_command_has_a_manual_page() {
+    for (arguments, title) in
+        [(vec!["manual"], "afterstate"), (vec!["manual", "endgame", "build"], "afterstate-endgame-build")]
+    {
+        let page = good(&arguments);
+        assert!(page.contains(&format!(".TH {title} 1")) && page.contains(".SH SYNOPSIS"), "{page}");
+    }
+    assert!(refused(&["manual", "nosuch"]).contains("no command `nosuch`"));
+}
+
 /// The behaviour of the whole program in one number. A commit that changes it says so and why.
 #[test]
 fn the_signature_is_the_stated_one() {

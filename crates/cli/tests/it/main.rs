@@ -4,6 +4,7 @@ mod advise;
 mod command;
 mod conformance;
 mod dcnn;
+mod docs;
 mod endgame;
 mod engine;
 mod eval;
