@@ -17,6 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         step_size: StepSizeSpec::TemporalCoherence { beta: 1.0, reset: 0 },
         start: StartSpec::Fresh,
         positions: vec![],
+        teacher: None,
         schedule: vec![],
         threads: 1,
         parallel: Parallel::LockFree,
