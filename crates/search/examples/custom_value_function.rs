@@ -1,7 +1,5 @@
 //! A player with a value function of one's own: many empty cells are good, neighbours of equal rank are good.
 
-use std::time::Duration;
-
 use afterstate_game::{Afterstate, Game, Move, Rules, State};
 use afterstate_search::{Advice, Player};
 
@@ -20,7 +18,7 @@ impl Player<4> for Smooth {
         let slides = state.slides();
         let values =
             Move::ALL.map(|a| slides.get(a).map(|slide| slide.reward as f32 + value(slide.afterstate)));
-        Advice { values, plies: 1, evaluated: values.iter().flatten().count() as u64, time: Duration::ZERO }
+        Advice { values, plies: 1, ..Advice::default() }
     }
 }
 

@@ -8,12 +8,11 @@ use afterstate_lab::{
 };
 use serde_json::json;
 
-use super::{
-    Eval, Model, Search, bar, check_search, not_played,
-    table::{plus_minus, whole},
-    thread_count, write_json,
+use super::{Eval, Model, Search, bar, check_search, not_played, thread_count, write_json};
+use crate::{
+    error::Failure,
+    format::{plus_minus, thousands, whole},
 };
-use crate::{error::Failure, format::thousands};
 
 impl Eval {
     /// Plays games and says how they stood when each tile was first made.

@@ -309,6 +309,7 @@ mod tests {
             loss: 5.0,
             chance: None,
             kept: Some(0.5),
+            lost: Some(afterstate_lab::review::Lost { by_move: 0.3, at_random: 0.2 }),
             grade: Grade::Blunder,
             is_choice: true,
             regret: None,
