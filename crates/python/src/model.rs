@@ -33,8 +33,9 @@ use crate::{
     side::with_side,
 };
 
-/// Boards that are read at a time: they stay in a first-level cache until their values are known.
-const BLOCK: usize = 512;
+/// Boards that are read at a time: they stay in a second-level cache until their values are known, and few blocks have to
+/// fill and drain the prefetches of a batch.
+const BLOCK: usize = 4096;
 
 /// Fewer boards take less time than a thread takes to start.
 const WORTH_A_THREAD: usize = 1 << 14;

@@ -46,7 +46,7 @@ impl Exchange for Member<'_> {
 }
 
 fn network() -> NetworkSpec {
-    spec(3, "012345 012346", 11, true)
+    spec(3, "012 0134", 10, true)
 }
 
 fn settings_of(step_size: StepSizeSpec) -> Settings {
@@ -138,7 +138,7 @@ fn merged_replicas_are_those_that_play_in_turn() {
     for step_size in [TC, FIXED] {
         for replicas in [1, 2, 3] {
             let expected = one_after_the_other(step_size, replicas as u64);
-            assert!(expected.iter().filter(|[v, ..]| *v != 0.0).count() > 1000);
+            assert!(expected.iter().filter(|[v, ..]| *v != 0.0).count() > 100);
             for (rank, found) in in_threads(step_size, replicas).iter().enumerate() {
                 let differ =
                     found.iter().zip(&expected).filter(|(found, expected)| found != expected).count();
