@@ -73,10 +73,7 @@ fn a_conversation() {
     assert!(
         lines[0].starts_with("info ply 1 ") && lines[0].ends_with("up illegal right 4.0 down 0.0 left 4.0")
     );
-    assert!(
-        lines[2].starts_with("info ply 3 ") && lines[3].starts_with("bestmove right value "),
-        "{lines:?}"
-    );
+    assert!(lines[2].starts_with("info ply 3 ") && lines[3].starts_with("bestmove "), "{lines:?}");
     engine.say("position 2 4 2 4  4 2 4 2  2 4 2 4  4 2 4 2");
     engine.say("go movetime 5");
     assert_eq!(engine.until("bestmove").pop().as_deref(), Some("bestmove none"));
