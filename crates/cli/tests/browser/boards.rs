@@ -43,7 +43,7 @@ pub(crate) async fn positions_go_from_view_to_view(page: &Page) {
     )
     .await;
     page.click("Review").await;
-    page.until("a watched game is reviewed", "/%/.test(document.querySelector('.ring')?.textContent)").await;
+    page.until("a watched game is reviewed", "document.querySelector('.view-review .ring')").await;
     page.click("Analyse").await;
     page.until("from Review to Analyse", "document.querySelector('.view-analyse .board')").await;
     page.click("Back").await;

@@ -23,8 +23,8 @@ fn review(arguments: &[&str], input: &str) -> Output {
 
 /// A game by going left, down, right, up, whichever is possible first.
 fn game() -> String {
-    let mut game = afterstate_game::Game::<4>::new(afterstate_game::Rules::default(), 1, 42);
-    let mut text = String::from("afterstate game 1 42 4\n");
+    let mut game = afterstate_game::Game::<4>::new(afterstate_game::Rules::default(), 1, 2048);
+    let mut text = String::from("afterstate game 1 2048 4\n");
     let order = [
         afterstate_game::Move::Left,
         afterstate_game::Move::Down,
