@@ -52,28 +52,23 @@ done
 echo "=== merged training is what a serial account of it says"
 recipe=("${small[@]}" --set budget.actions=786432)
 for number in 2 3 4; do
-    ranks "$number" "$afterstate" train quick "${recipe[@]}" --merge 65536 --out "merged-$number" > /dev/null 2>&1
-    "$replicas" quick "$number" 65536 coherent "serial-$number.safetensors" network.tuples=2x4 learning.step_size=tc budget.actions=786432 > /dev/null
-    python3 - "merged-$number/model.safetensors" "serial-$number.safetensors" "$number" << 'PYTHON'
+    ranks "$number" "$afterstate" train quick "${recipe[@]}" --merge 65536 --out "merged-$number" --json 2> /dev/null | grep -q '"finished":true'
+done
+"$replicas" quick 2 65536 coherent serial.safetensors network.tuples=2x4 learning.step_size=tc budget.actions=786432 > /dev/null
+# Sums of two numbers have one order; those of more depend on the library.
+python3 - merged-2/model.safetensors serial.safetensors << 'PYTHON'
 import json, struct, sys
+
 def tensors(path):
     data = open(path, "rb").read()
-    length = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:8 + length])
-    begin = lambda name: header[name]["data_offsets"]
-    return {n: data[8 + length + begin(n)[0]:8 + length + begin(n)[1]] for n in header if n != "__metadata__"}
-merged, serial = tensors(sys.argv[1]), tensors(sys.argv[2])
-assert merged.keys() == serial.keys(), (merged.keys(), serial.keys())
-if sys.argv[3] == "2":  # Sums of two numbers have one order.
-    assert merged == serial, "bits differ"
-worst = 0.0
-for name in merged:
-    a, b = (struct.unpack(f"<{len(t[name]) // 4}f", t[name]) for t in (merged, serial))
-    worst = max(worst, max(abs(x - y) / (1 + abs(y)) for x, y in zip(a, b)))
-print(f"{sys.argv[3]} ranks: largest relative difference {worst:.1e}")
-assert worst < 0.05 or sys.argv[3] != "2"
+    begin = 8 + struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:begin])
+    header.pop("__metadata__")
+    return {name: data[begin + entry["data_offsets"][0]:begin + entry["data_offsets"][1]] for name, entry in header.items()}
+
+merged, serial = map(tensors, sys.argv[1:])
+assert merged == serial, "the bits of two ranks are not those of the serial account"
 PYTHON
-done
 
 echo "=== a run goes on with another number of ranks"
 ranks 3 "$afterstate" train quick "${recipe[@]}" --merge 65536 --out resumed --set budget.actions=393216 > /dev/null 2>&1
