@@ -32,18 +32,16 @@ class Pgx:
     def __init__(self):
         import jax
         import pgx
+        from pgx.play2048 import _legal_action_mask
 
         self.jax, self.env = jax, pgx.make("2048")
         self.key = jax.random.PRNGKey(1)
         self.first = self.env.init(self.key)
-        self.jitted = jax.jit(self.env.step)
+        self.jitted, self.mask = jax.jit(self.env.step), jax.jit(_legal_action_mask)
 
     def set(self, board):
-        from pgx.play2048 import _legal_action_mask
-
         exponents = self.jax.numpy.array(board, dtype=self.jax.numpy.int32)
-        mask = _legal_action_mask(exponents.reshape(4, 4))
-        # A game that its own mask calls over would not go on.
+        mask = self.mask(exponents.reshape(4, 4))
         self.state = self.first.replace(_board=exponents, legal_action_mask=mask)
 
     def legal(self):

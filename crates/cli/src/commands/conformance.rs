@@ -30,9 +30,9 @@ const SPECIAL: [(&str, &str); 16] = [
 
 /// Afterstates whose new tiles are counted, and why.
 const SPAWNS: [(&str, &str); 3] = [
-    ("0121/2212/1121/2212", "one empty cell"),
+    ("1212/2121/1212/2130", "one empty cell"),
     ("1000/2000/3000/4000", "twelve empty cells"),
-    ("0000/0000/0000/0001", "fifteen empty cells"),
+    ("1000/0000/0000/0000", "fifteen empty cells"),
 ];
 
 /// The number of whole games.
