@@ -272,6 +272,9 @@ impl Reader {
     /// The positions of a layer and the codes of their chances.
     pub(crate) fn layer(&self, layer: &Layer) -> Result<Option<(Bitmap, Vec<u8>)>, TableError> {
         let Some((head, content)) = self.content(layer.sum)? else { return Ok(None) };
+        if u64::from(head.count) > layer.bits {
+            return Err(TableError::Layer { path: self.path.clone(), sum: 2 * layer.sum as u32 });
+        }
         let (bitmap, codes) = content.split_at(head.parts[0] as usize);
         let blocks = layer.bits.div_ceil(BLOCK_BITS) as usize;
         let longest = layer.bits.div_ceil(64) as usize * 8 + 8 * blocks;
