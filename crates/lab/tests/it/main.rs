@@ -7,6 +7,7 @@ mod curve;
 mod dcnn;
 mod downwards;
 mod evaluate;
+mod model;
 mod recipe;
 mod records;
 mod review;
