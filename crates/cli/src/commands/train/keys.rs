@@ -40,7 +40,8 @@ fn keys() -> impl Iterator<Item = Key> {
     let section = REFERENCE.split("\n## ").find(|section| section.starts_with("Keys\n")).unwrap_or_default();
     let rows = section.lines().filter(|line| line.starts_with("| `"));
     rows.filter_map(|row| {
-        let cells: Vec<_> = row.trim_matches('|').split(" | ").map(plain).collect();
+        let row = row.trim().strip_prefix('|')?.strip_suffix('|')?;
+        let cells: Vec<_> = row.split('|').map(plain).collect();
         let [name, default, meaning, paper] = cells.try_into().ok()?;
         Some(Key { name, default, meaning, paper })
     })
@@ -49,7 +50,7 @@ fn keys() -> impl Iterator<Item = Key> {
 /// Text without Markdown: no backquotes, and links as their text.
 fn plain(cell: &str) -> String {
     let mut text = String::new();
-    let mut rest = cell.trim().trim_end_matches('|').trim();
+    let mut rest = cell.trim();
     while let Some((before, link)) = rest.split_once('[') {
         let whole = link.split_once("](").and_then(|(name, after)| Some((name, after.split_once(')')?.1)));
         let Some((name, after)) = whole.filter(|(name, _)| !name.contains('[')) else {
