@@ -275,7 +275,7 @@ impl<'a, const N: usize> Expectimax<'a, N> {
             while taken.fetch_add(1, Relaxed) < tasks.len() && !late.load(Relaxed) {
                 // From both ends: neighbours have much in common, and would be searched twice at the same time.
                 let place = ends[thread % 2].fetch_add(1, Relaxed);
-                let task = if thread % 2 == 0 { place } else { tasks.len() - 1 - place };
+                let task = if thread.is_multiple_of(2) { place } else { tasks.len() - 1 - place };
                 let Branch { afterstate, probability, fours } = tasks[task];
                 // Behind too many 4-tiles only the value counts.
                 let layers = if fours.is_some() { plies - 2 } else { 0 };

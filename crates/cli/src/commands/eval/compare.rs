@@ -30,6 +30,9 @@ struct Difference {
     significant: bool,
 }
 
+/// A model and a search, as the user named them; none for the usual ones.
+type Named<'a> = (Option<&'a Path>, Option<&'a String>);
+
 impl Eval {
     /// Lets several models, or one model with several searches, play the same games.
     pub(super) fn compare(&self, out: &mut dyn Write) -> Result<(), Failure> {
@@ -69,7 +72,7 @@ impl Eval {
     }
 
     /// Who plays, and how: the models with one search for all or one for each, or one model with every search.
-    fn players(&self) -> Result<Vec<(Option<&Path>, Option<&String>)>, Failure> {
+    fn players(&self) -> Result<Vec<Named<'_>>, Failure> {
         if self.compare.is_empty() {
             return Ok(self.search.iter().map(|search| (self.model.as_deref(), Some(search))).collect());
         }
