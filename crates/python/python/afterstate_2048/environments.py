@@ -215,7 +215,7 @@ class VectorGame2048(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
         self._reward = reward
         self._mode = mode
         self._seeded = False
-        self._over = np.zeros(num_envs, np.bool_)
+        self._over: npt.NDArray[np.bool_] = np.zeros(num_envs, np.bool_)
         self._all = np.ones(num_envs, np.bool_)
         self._all.flags.writeable = False
         self.num_envs = num_envs
