@@ -106,7 +106,7 @@ fn a_batch_is_answered_in_order() {
     let mut engine = Engine::start();
     engine.say("batch 3 ply 1\n1100/0000/0000/0000\nnonsense\n0011/0000/0000/0001");
     let lines: Vec<_> = (0..3).map(|_| engine.line()).collect();
-    assert!(lines[0] == "bestmove right value 4.0" && lines[2] == "bestmove right value 4.0", "{lines:?}");
+    assert!(lines[0] == "bestmove right value 4.0" && lines[2] == "bestmove up value 4.0", "{lines:?}");
     assert!(lines[1].starts_with("error "), "{lines:?}");
     engine.quit();
 }

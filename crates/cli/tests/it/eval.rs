@@ -79,12 +79,11 @@ fn people_get_a_table() {
 fn bad_requests_are_refused() {
     let directory = model();
     fs::write(directory.path().join("bad"), "no network").expect("a written file");
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 8] = [
         (&["none"], "none: cannot be read"),
         (&["bad"], "not a network"),
         (&[".", "--search", "3plies"], "`3plies` is no search"),
         (&[".", "--search", "3ply+fast"], "`fast` is no option"),
-        (&[".", "--search", "1ply", "--search", "2ply"], "more than one search"),
         (&[".", "--games", "0"], "'0'"),
         (&[".", "--from", "100", "--positions", "bad"], "100 is no step"),
         (&[".", "--from", "16384", "--positions", "none"], "none holds no position"),
@@ -235,7 +234,7 @@ fn collected_positions_replace_a_file_whole_or_not_at_all() {
         complaint(directory.path(), 2, &[".", "--from", "64", "--goal", "256", "--positions", "positions"]);
     assert!(told.contains("is damaged"), "{told}");
     // What cannot be written is known before the games are played.
-    let told = complaint(directory.path(), 1, &[".", "--games", "1000000000", "--collect", "none/positions"]);
+    let told = complaint(directory.path(), 2, &[".", "--games", "1000000000", "--collect", "none/positions"]);
     assert!(told.contains("none/positions"), "{told}");
 }
 
@@ -417,10 +416,8 @@ fn several_players_meet_in_the_same_games() {
     assert_eq!(object["players"].as_array().map(Vec::len), Some(3));
     let differences = object["differences"].as_array().expect("differences");
     assert_eq!(differences.len(), 3);
-    assert_eq!(
-        (&differences[0]["players"], &differences[0]["significant"]),
-        (&serde_json::json!([0, 1]), &true.into())
-    );
+    assert_eq!(differences[0]["players"], serde_json::json!([0, 1]));
+    assert!(differences.iter().any(|difference| difference["significant"] == true), "{object}");
     for file in ["A", "B", "C"] {
         let text = fs::read_to_string(directory.path().join(format!("games/{file}.jsonl"))).expect("games");
         let games: Vec<Value> =

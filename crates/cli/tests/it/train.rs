@@ -220,7 +220,7 @@ fn without_room_for_a_checkpoint_the_old_one_stays() {
     let place = Place::new();
     place.good(&["small.toml", "--out", "run", "--set", "budget.actions=200000"]);
     let before = place.bytes("run/checkpoint/state.safetensors");
-    let limited = "trap '' XFSZ; ulimit -f 1000; exec \"$0\" train run --resume --set budget.actions=600000";
+    let limited = "trap '' XFSZ; ulimit -f 100; exec \"$0\" train run --resume --set budget.actions=600000";
     let output = Command::new("sh")
         .current_dir(place.0.path())
         .args(["-c", limited, env!("CARGO_BIN_EXE_afterstate")])
@@ -361,7 +361,7 @@ fn a_checkpoint_knows_its_recipe() {
 
     fs::write(&recipe, text.replace("lambda = 0.5", "lambda = 0.6")).expect("a file");
     let told = place.refused(&["run", "--resume", "--set", "budget.actions=6e5"]);
-    assert!(told.contains("another `learning`") && told.contains("recipe.toml"), "{told}");
+    assert!(told.contains("another `learning.lambda`") && told.contains("recipe.toml"), "{told}");
 
     fs::remove_file(&recipe).expect("a file");
     let told = place.refused(&["small.toml", "--out", "run"]);

@@ -1,7 +1,7 @@
 //! Tables of recipes: rows, what they extend, and the papers' tables that come with the program.
 
 use afterstate_lab::recipe::{Recipe, shipped};
-use afterstate_learning::{Budget, StepSizeSpec, TargetSpec, target::TdLambda};
+use afterstate_learning::{Budget, StepSizeSpec, TargetSpec, target::DelayedTdLambda};
 
 fn parse(text: &str) -> Result<Recipe, String> {
     Recipe::parse("x", "x.toml", text, &[]).map_err(|error| error.to_string())
@@ -30,7 +30,10 @@ fn a_row_stands_on_the_rest_of_its_table() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::write(path("mine.toml"), TABLE).unwrap();
     let a = Recipe::load(&path("mine/a"), &[]).unwrap();
-    assert_eq!((a.name.as_str(), a.description.as_str(), a.budget), ("a", "the first", Budget::Actions(7)));
+    assert_eq!(
+        (a.name.as_str(), a.description.as_str(), a.budget),
+        ("mine/a", "the first", Budget::Actions(7))
+    );
     assert!(matches!(a.learning.step_size, StepSizeSpec::TemporalCoherence { beta: 0.5, .. }));
     let b = Recipe::load(&path("mine/b"), &[]).unwrap();
     assert_eq!(b.description, "two rates");
@@ -56,7 +59,10 @@ fn a_recipe_can_begin_with_a_shipped_one() {
     let recipe = parse(&format!("{extends}[network]\ntuples = '2x4'")).unwrap();
     assert_eq!((recipe.name.as_str(), recipe.description.as_str()), ("x", ""), "its own ones");
     assert!(matches!(recipe.learning.step_size, StepSizeSpec::TemporalCoherence { beta: 0.5, .. }));
-    assert_eq!(recipe.learning.target, TargetSpec::TdLambda(TdLambda { lambda: 0.5, horizon: 3 }));
+    assert_eq!(
+        recipe.learning.target,
+        TargetSpec::DelayedTdLambda(DelayedTdLambda { lambda: 0.5, horizon: 3 })
+    );
     assert_eq!(recipe.budget, Budget::Actions(10_000_000_000));
     let fixed = parse(&format!("{extends}learning.step_size = 'fixed'\nbudget.seconds = 1")).unwrap();
     assert_eq!(

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        atomic::{AtomicBool, Ordering::SeqCst},
         mpsc::{Receiver, channel},
     },
     time::{Duration, Instant},
@@ -57,9 +57,9 @@ impl Engine {
             threads: self.threads,
             endgame: self.endgame,
             board: None,
-            stop: Arc::new(AtomicBool::new(false)),
+            signals: Arc::default(),
         };
-        let lines = lines(session.stop.clone());
+        let lines = lines(session.signals.clone());
         while let Ok(line) = lines.recv() {
             let answer = match line.parse::<Command>() {
                 Ok(Command::Quit) => return Ok(()),
@@ -79,20 +79,50 @@ impl Engine {
     }
 }
 
-/// The lines of the standard input. `stop` and `quit` are heeded at once, by setting the flag, also during a search.
-fn lines(stop: Arc<AtomicBool>) -> Receiver<String> {
+/// What the reader of the input tells a search that is under way.
+#[derive(Default)]
+struct Signals {
+    /// The search is to end now.
+    stop: Arc<AtomicBool>,
+    /// The session is to end: at once where the search has no end of its own, else after it.
+    quit: AtomicBool,
+    /// The search under way has no end of its own.
+    endless: AtomicBool,
+}
+
+impl Signals {
+    fn quit(&self) {
+        self.quit.store(true, SeqCst);
+        if self.endless.load(SeqCst) {
+            self.stop.store(true, SeqCst);
+        }
+    }
+
+    fn begin(&self, endless: bool) {
+        self.endless.store(endless, SeqCst);
+        if endless && self.quit.load(SeqCst) {
+            self.stop.store(true, SeqCst);
+        }
+    }
+}
+
+/// The lines of the standard input. `stop` and `quit` are heeded at once, also during a search.
+fn lines(signals: Arc<Signals>) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         for line in stdin().lock().lines() {
             // A line that is no text is no command either.
             let line = line.unwrap_or_default();
-            if matches!(line.trim(), "stop" | "quit") {
-                stop.store(true, Relaxed);
+            match line.trim() {
+                "stop" => signals.stop.store(true, SeqCst),
+                "quit" => signals.quit(),
+                _ => {}
             }
             if sender.send(line).is_err() {
                 return;
             }
         }
+        signals.quit();
     });
     receiver
 }
@@ -112,7 +142,7 @@ struct Session {
     threads: usize,
     endgame: Option<PathBuf>,
     board: Option<AnyBoard>,
-    stop: Arc<AtomicBool>,
+    signals: Arc<Signals>,
 }
 
 impl Session {
@@ -154,7 +184,7 @@ impl Session {
                 Ok(())
             }
             Command::Stop => {
-                self.stop.store(false, Relaxed);
+                self.signals.stop.store(false, SeqCst);
                 Ok(())
             }
         }
@@ -212,6 +242,7 @@ impl Session {
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let start = Instant::now();
+        self.signals.begin(matches!(depth, Depth::Infinite));
         let limit = match depth {
             Depth::Plies(plies) => Limit::Plies(plies),
             Depth::Time(time) => Limit::Time(time),
@@ -231,7 +262,7 @@ impl Session {
             };
             let advice = self.advise(board, limit)?;
             // A search that was stopped has the values of 1-ply: those of the depth before are better.
-            let stopped = self.stop.load(Relaxed);
+            let stopped = self.signals.stop.load(SeqCst);
             if !stopped || last.is_none() || matches!(limit, Limit::Time(_)) {
                 if informs {
                     write_info(&advice, start.elapsed(), out)?;
@@ -254,7 +285,7 @@ impl Session {
         let search = PlayerSpec { search, ..self.search }.or_downgraded(self.model.downgrade);
         let threads = thread_count(self.threads);
         check_search(&search, threads)?;
-        let stop = Some(self.stop.clone());
+        let stop = Some(self.signals.stop.clone());
         let mut player = self.model.player_until::<N>(Search::Player(search), threads, stop)?;
         Ok(player.advise(State::new(board)))
     }
