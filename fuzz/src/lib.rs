@@ -141,10 +141,10 @@ pub fn ranges(data: &[u8]) {
 pub fn safetensors(data: &[u8]) {
     with_file(&sealed_tensors(data), |path| {
         // A damaged header can ask for a network of any size; only small ones are made.
-        if data.len() < 1 << 20 {
-            if let Ok(Model { kind: Kind::Network(network), .. }) = Model::open_unfolded(Some(path)) {
-                let _ = network.folded();
-            }
+        if data.len() < 1 << 20
+            && let Ok(Model { kind: Kind::Network(network), .. }) = Model::open_unfolded(Some(path))
+        {
+            let _ = network.folded();
         }
     });
 }

@@ -87,7 +87,7 @@ fn bad_requests_are_refused() {
         (&[".", "--games", "0"], "'0'"),
         (&[".", "--from", "100", "--positions", "bad"], "100 is no step"),
         (&[".", "--from", "16384", "--positions", "none"], "none holds no position"),
-        (&[".", "--goal", "100"], "100 is no goal"),
+        (&[".", "--goal", "100", "--collect", "positions"], "100 is no goal"),
     ];
     for (arguments, part) in cases {
         let output = eval(directory.path(), arguments);

@@ -273,7 +273,7 @@ fn survival_is_the_share_that_reaches_the_next_step() {
         let survivor =
             Survivor { network: &network, player, endgames: None, rules: Rules::default(), seed: 1, threads };
         let survival = survivor.play(steps, (128, to), &starts, 200, |_| true);
-        assert!(survival.move_ms.is_some_and(|times| times.mean > 0.0 && times.max >= times.p50));
+        assert!(survival.move_ms.is_some_and(|times| times.max >= times.mean));
         Survival { move_ms: None, ..survival }
     };
     let good = survive("2ply", 1, 256);
