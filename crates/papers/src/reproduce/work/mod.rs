@@ -109,10 +109,10 @@ pub fn run(
     Ok(results.into_iter().map(|seeds| seeds.into_iter().collect()).collect())
 }
 
-/// The same for a share of the jobs. Others do the rest in the same directory, and [`run`] finds it all done.
+/// The same for a share of the jobs. Others do the rest in the same directory, and [`run()`] finds it all done.
 ///
 /// # Errors
-/// As for [`run`].
+/// As for [`run()`].
 pub fn run_share(
     plan: &Plan,
     directory: &Path,
