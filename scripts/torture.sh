@@ -63,7 +63,7 @@ cp first/model.safetensors first.safetensors
 quiet eval first.safetensors --games 60 --threads 1 --goal 512 --search 2ply --collect positions.jsonl
 quiet record --model first.safetensors --search 1ply --games 60 --threads 1 --out records
 quiet model export first.safetensors -o first.w
-quiet endgame solve --walls FFFF/FFF./..../.... --target 16 --place ..../...F/..../.... -o placed
+quiet endgame solve --walls FFFF/FFF./..../.... --target 64 --place ..../...F/..../.... -o placed
 printf '[[table]]\nname = "%s"\ntarget = 16\nwalls = ["%s"]\n' 7-walls FFFF/FFF./..../.... 6-walls FFFF/FF../..../.... > set.toml
 printf 'position 0000/0010/0100/000b\ngo ply 3\nbatch 2 ply 2\n0012/0034/0210/000b\n1234/0000/0000/0000\nquit\n' > talk.txt
 printf 'what was there before\n' > old

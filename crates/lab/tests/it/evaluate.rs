@@ -274,9 +274,9 @@ fn survival_is_the_share_that_reaches_the_next_step() {
         let survivor =
             Survivor { network: &network, player, endgames: None, rules: Rules::default(), seed: 1, threads };
         let survival = survivor.play(steps, (128, to), &starts, 200, |_| true);
-        // How long moves take is nobody's promise; that they take some time is.
+        // How long moves take is nobody's promise; that a search takes some time is.
         let times = survival.move_ms.expect("times of moves");
-        assert!(0.0 < times.mean && times.mean <= times.max, "{times:?}");
+        assert!(times.mean <= times.max && (search == "random" || times.mean > 0.0), "{search}: {times:?}");
         Survival { move_ms: None, ..survival }
     };
     let good = survive("2ply", 1, 256);
