@@ -126,7 +126,7 @@ result() {
 }
 
 # The system calls of a case that can be harmed, as "NAME COUNT" lines.
-calls=openat,write,fsync,rename,ftruncate,unlink,mkdir,flock
+calls=openat,write,fsync,rename,ftruncate,unlink,unlinkat,mkdir,flock
 learn() {
     prepare "$1"
     (harm=none; strace=(strace -f -qq -o "$place/trace.txt" -e "trace=$calls"); harm=call; run_case "$1") > out.txt 2> err.txt \
