@@ -19,10 +19,8 @@ pub const BUILT_IN: &str = "built-in";
 pub const BUILT_IN_3X3: &str = "built-in-3x3";
 
 /// The models that are part of the program, by name.
-static BUILT_INS: [(&str, &[u8]); 2] = [
-    (BUILT_IN, include_bytes!("../../../../models/built-in.safetensors")),
-    (BUILT_IN_3X3, include_bytes!("../../../../models/built-in-3x3.safetensors")),
-];
+static BUILT_INS: [(&str, &[u8]); 2] =
+    [(BUILT_IN, afterstate_models::BUILT_IN), (BUILT_IN_3X3, afterstate_models::BUILT_IN_3X3)];
 
 /// The built-in model for boards of this side, if there is one.
 pub fn built_in(side: usize) -> Option<&'static Path> {
