@@ -19,8 +19,10 @@ pub const BUILT_IN: &str = "built-in";
 pub const BUILT_IN_3X3: &str = "built-in-3x3";
 
 /// The models that are part of the program, by name.
-static BUILT_INS: [(&str, &[u8]); 2] =
-    [(BUILT_IN, afterstate_models::BUILT_IN), (BUILT_IN_3X3, afterstate_models::BUILT_IN_3X3)];
+static BUILT_INS: [(&str, &[u8]); 2] = [
+    (BUILT_IN, afterstate_models::BUILT_IN),
+    (BUILT_IN_3X3, include_bytes!("../../built-in-3x3.safetensors")),
+];
 
 /// The built-in model for boards of this side, if there is one.
 pub fn built_in(side: usize) -> Option<&'static Path> {
