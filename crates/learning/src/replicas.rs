@@ -7,8 +7,8 @@
 //!
 //! V ← V + ΣΔV·ΔA / ΣΔA.
 //!
-//! A weight that one replica alone has changed goes as far as there. Rules that add more of the changes diverge or learn
-//! less; `docs/cluster.md` compares them. A fixed step size keeps no errors, and its changes are added.
+//! A weight that one replica alone has changed goes as far as there. Other rules were a little better in places, but each
+//! collapsed in others; `docs/cluster.md` compares them. A fixed step size keeps no errors, and its changes are added.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
