@@ -16,7 +16,6 @@ cargo build --profile "$profile" --features mpi --locked
 cargo build --profile "$profile" -p afterstate-lab --example replicas --locked
 built=target/$([ "$profile" = dev ] && echo debug || echo "$profile")
 afterstate=$PWD/$built/afterstate replicas=$PWD/$built/examples/replicas
-rule=coherent # the one that training uses
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -70,7 +69,7 @@ for step_size in tc fixed; do
     for number in 2 3 4; do
         merged=merged-$step_size-$number
         ranks "$number" "$afterstate" train quick "${recipe[@]}" --set learning.step_size=$step_size --merge 65536 --out "$merged" --json 2> /dev/null | grep -q '"finished":true'
-        "$replicas" quick "$number" 65536 "$rule" "$merged.safetensors" network.tuples=2x4 learning.step_size=$step_size budget.actions=786432 evaluation.every=0 > /dev/null
+        "$replicas" quick "$number" 65536 mean "$merged.safetensors" network.tuples=2x4 learning.step_size=$step_size budget.actions=786432 evaluation.every=0 > /dev/null
         python3 compare.py "$merged/model.safetensors" "$merged.safetensors"
         echo "$step_size, $number ranks: the same"
     done
