@@ -47,12 +47,25 @@ recipe actions $'network.values = "actions"\nlearning.epsilon = 0.1'
 recipe promoted $'network.stages = "256"\nnetwork.promotion = true'
 trainings="td-fixed td-lambda-tc delayed-tc backward-fixed n-step-otd autostep carousel restart stage frozen actions promoted"
 
+# A chain: a training, one that goes on from it, positions that its model plays, and a training that begins with them.
+chain='parallel.threads = 1
+evaluation.every = 0
+checkpoint.every_seconds = 0.01
+network.tuples = ["0123", "0145"]'
+printf '%s\nbudget.actions = 150_000\n' "$chain" > begin.toml
+printf '%s\nbudget.actions = 100_000\nnetwork.from = "runs/begin"\n' "$chain" > middle.toml
+printf '%s\nbudget.actions = 100_000\nnetwork.stages = "256"\nnetwork.from = "runs/middle"\nstart = { kind = "carousel", first_stage = 1, positions = "runs/middle/positions.jsonl" }\ncollect = { model = "runs/middle", search = "1ply", games = 100, goal = 512 }\n' \
+    "$chain" > last.toml
+
 quiet() { "$AFTERSTATE" "$@" > quiet.txt 2>&1 || { cat quiet.txt >&2; echo "error: $*" >&2; exit 1; }; }
 quiet train td-lambda-tc.toml --out first --set budget.actions=1e6
 cp first/model.safetensors first.safetensors
 quiet eval first.safetensors --games 60 --threads 1 --goal 512 --search 2ply --collect positions.jsonl
 quiet record --model first.safetensors --search 1ply --games 60 --threads 1 --out records
 quiet model export first.safetensors -o first.w
+quiet endgame solve --walls FFFF/FFF./..../.... --target 64 --place ..../...F/..../.... -o placed
+printf '[[table]]\nname = "%s"\ntarget = 16\nwalls = ["%s"]\n' 7-walls FFFF/FFF./..../.... 6-walls FFFF/FF../..../.... > set.toml
+printf 'position 0000/0010/0100/000b\ngo ply 3\nbatch 2 ply 2\n0012/0034/0210/000b\n1234/0000/0000/0000\nquit\n' > talk.txt
 printf 'what was there before\n' > old
 
 # --- the cases: how to start one anew, the command, and what it leaves -------------------------------------------------
@@ -61,6 +74,10 @@ printf 'what was there before\n' > old
 prepare() {
     rm -rf now && mkdir now
     case $1 in collect | solve | report | export | import | compact) cp old now/file ;; esac
+    case $1 in
+        chain) cp begin.toml middle.toml last.toml now ;;
+        runs-rm) cp -r first now/run && cp -r first now/beside ;;
+    esac
 }
 
 run_case() {
@@ -78,6 +95,16 @@ run_case() {
         export) exec "${before[@]}" "$AFTERSTATE" model export first.safetensors -o now/file ;;
         import) exec "${before[@]}" "$AFTERSTATE" model import first.w -o now/file ;;
         compact) exec "${before[@]}" "$AFTERSTATE" model compact first.safetensors -o now/file --size 100kB --games 3 ;;
+        chain) cd now && exec "${before[@]}" "$AFTERSTATE" train last.toml --resume ;;
+        runs-rm)
+            # What is gone need not be removed again.
+            [ -e now/run ] || exit 0
+            exec "${before[@]}" "$AFTERSTATE" runs rm now/run
+            ;;
+        engine) exec "${before[@]}" "$AFTERSTATE" engine --model first.safetensors < talk.txt ;;
+        endgame-build) exec "${before[@]}" "$AFTERSTATE" endgame build set.toml --threads 2 --out now/tables ;;
+        endgame-weigh) exec "${before[@]}" "$AFTERSTATE" endgame weigh placed \
+            --tiles 16384,8192,4096,2048,1024,512,256 --threads 2 -o now/weighed ;;
         *) exec "${before[@]}" "$AFTERSTATE" train "$1.toml" --out now/run --resume ;;
     esac
 }
@@ -88,6 +115,11 @@ result() {
     case $1 in
         eval | greedy) sed 's/"seconds":[^,}]*//; s/"moves_per_second":[^,}]*//; s/,"move_ms":{[^}]*}//' "$2" ;;
         collect | solve | report | export | import | compact) cat now/file ;;
+        chain) cat now/runs/begin/model.safetensors now/runs/last/model.safetensors ;;
+        runs-rm) ls now && cat now/beside/model.safetensors now/beside/log.jsonl ;;
+        engine) grep bestmove "$2" ;;
+        endgame-build) cat now/tables/*.endgame ;;
+        endgame-weigh) cat now/weighed ;;
         record) cat now/records/games-*.parquet ;;
         *) cat now/run/model.safetensors ;;
     esac
@@ -97,7 +129,7 @@ result() {
 calls=openat,write,fsync,rename,ftruncate,unlink,mkdir,flock
 learn() {
     prepare "$1"
-    (harm=none; strace=(strace -f -qq -o trace.txt -e "trace=$calls"); harm=call; run_case "$1") > out.txt 2> err.txt \
+    (harm=none; strace=(strace -f -qq -o "$place/trace.txt" -e "trace=$calls"); harm=call; run_case "$1") > out.txt 2> err.txt \
         || { cat err.txt >&2; echo "error: $1 fails unharmed" >&2; exit 1; }
     result "$1" out.txt > "whole-$1"
     grep -oE '^[0-9]+ +[a-z]+' trace.txt | awk '{ count[$2]++ } END { for (name in count) print name, count[name] }' > "calls-$1"
@@ -141,7 +173,7 @@ strike() {
                 error) what="$call:error=EIO:when=$number" ;;
                 full) what="write,ftruncate:error=ENOSPC:when=$(upto "$(awk '$1 == "write" { print $2 }' "calls-$case")")+" ;;
             esac
-            strace=(strace -f -qq -o trace.txt -e "trace=${what%%:*}" -e "inject=$what")
+            strace=(strace -f -qq -o "$place/trace.txt" -e "trace=${what%%:*}" -e "inject=$what")
             run_case "$case" > out.txt 2> err.txt &
             pid=$!
             wait "$pid" 2> /dev/null || status=$?
@@ -181,7 +213,7 @@ keep() {
 # --- the torture -------------------------------------------------------------------------------------------------------
 
 cases=("$@")
-[ ${#cases[@]} -gt 0 ] || read -ra cases <<< "$trainings eval greedy collect record dcnn solve report export import compact"
+[ ${#cases[@]} -gt 0 ] || read -ra cases <<< "$trainings eval greedy collect record dcnn solve report export import compact chain runs-rm engine endgame-build endgame-weigh"
 harms=(kill signal call error full)
 for case in "${cases[@]}"; do learn "$case"; done
 began=$SECONDS

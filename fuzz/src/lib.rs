@@ -3,6 +3,10 @@
 //!
 //! The fuzz targets run these functions, and so does `crates/cli/tests/it/parsers.rs`, over the seed corpus and over changed copies of it.
 
+#[path = "../../crates/cli/src/commands/engine/command.rs"]
+#[allow(dead_code, reason = "the engine uses all of it")]
+mod engine_command;
+
 use std::{
     cell::RefCell,
     fs,
@@ -37,7 +41,7 @@ use xxhash_rust::xxh3::xxh3_64;
 type Body = fn(&[u8]);
 
 /// The targets by name.
-pub const TARGETS: [(&str, Body); 16] = [
+pub const TARGETS: [(&str, Body); 17] = [
     ("board_text", board_text),
     ("recipe", recipe),
     ("search", search),
@@ -54,6 +58,7 @@ pub const TARGETS: [(&str, Body); 16] = [
     ("parquet", parquet),
     ("json_lines", json_lines),
     ("api_body", api_body),
+    ("engine", engine),
 ];
 
 /// Board texts: what parses prints a text that parses to the same board, whose slides stay boards.
@@ -318,6 +323,43 @@ pub fn api_body(data: &[u8]) {
             "{line}: {}",
             String::from_utf8_lossy(&answer)
         );
+    }
+}
+
+/// What other programs say to the engine: every line is a command within its bounds, or an error of one line.
+pub fn engine(data: &[u8]) {
+    use engine_command::{Command, Depth};
+    for line in String::from_utf8_lossy(data).lines() {
+        let depth = match line.parse::<Command>() {
+            Ok(Command::Position(board)) => {
+                let text = match board {
+                    AnyBoard::Four(board) => board.to_string(),
+                    AnyBoard::Three(board) => board.to_string(),
+                    AnyBoard::Two(board) => board.to_string(),
+                };
+                assert_eq!(format!("position {text}").parse(), Ok(Command::Position(board)));
+                continue;
+            }
+            Ok(Command::SetOption(name, value)) => {
+                assert!([name, value].iter().all(|word| word.trim() == word));
+                continue;
+            }
+            Ok(Command::Go(depth)) => depth,
+            Ok(Command::Batch(count, depth)) => {
+                assert!((1..=1_000_000).contains(&count));
+                depth
+            }
+            Ok(_) => continue,
+            Err(message) => {
+                assert!(!message.is_empty() && !message.contains('\n'), "{message:?}");
+                continue;
+            }
+        };
+        match depth {
+            Depth::Plies(plies) => assert!((1..=afterstate_search::MAX_PLIES).contains(&plies)),
+            Depth::Time(time) => assert!(!time.is_zero() && time <= Duration::from_secs(86_400)),
+            Depth::Default | Depth::Infinite => {}
+        }
     }
 }
 

@@ -28,7 +28,9 @@ fn runs_become_one_file() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "both.html\n");
     let html = fs::read_to_string(folder.path().join("both.html")).expect("a report");
     assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"));
-    assert!(["2 trainings", "<svg"].iter().all(|part| html.contains(part)));
+    for part in ["2 trainings", "runs/1", "runs/2", "<svg"] {
+        assert!(html.contains(part), "no `{part}`");
+    }
 }
 
 #[test]

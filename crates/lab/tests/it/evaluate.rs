@@ -50,7 +50,8 @@ fn one_ply_is_greedy_play() {
 #[test]
 fn milestones_are_the_first_boards_with_a_tile() {
     let network = network();
-    let player: PlayerSpec = "1ply".parse().expect("a player");
+    // Games of so poor a network reach several tiles only with a search.
+    let player: PlayerSpec = "2ply".parse().expect("a player");
     let mut first = std::collections::BTreeMap::<u32, Vec<(f64, f64)>>::new();
     for number in 0..30 {
         let mut game = Game::<4>::new(Rules::default(), 3, number);
@@ -65,7 +66,7 @@ fn milestones_are_the_first_boards_with_a_tile() {
             }
         }
     }
-    assert!(!first.is_empty());
+    assert!(first.len() > 1, "{first:?}");
     for threads in [1, 3] {
         let (deck, again) = (Deck::new(30), Deck::new(30));
         let contest = |deck| Contest {
@@ -273,7 +274,9 @@ fn survival_is_the_share_that_reaches_the_next_step() {
         let survivor =
             Survivor { network: &network, player, endgames: None, rules: Rules::default(), seed: 1, threads };
         let survival = survivor.play(steps, (128, to), &starts, 200, |_| true);
-        assert!(survival.move_ms.is_some_and(|times| times.max >= times.mean));
+        // How long moves take is nobody's promise; that a search takes some time is.
+        let times = survival.move_ms.expect("times of moves");
+        assert!(times.mean <= times.max && (search == "random" || times.mean > 0.0), "{search}: {times:?}");
         Survival { move_ms: None, ..survival }
     };
     let good = survive("2ply", 1, 256);

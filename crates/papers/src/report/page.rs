@@ -1,7 +1,7 @@
 //! The page itself.
 
 use super::{
-    BOARDS, Recorded, ReportError, Series, Subject,
+    BOARDS, Member, Recorded, ReportError, Series, Subject,
     curves::{COLOURS, scores, searches, telling_tile, tile},
     html::{escape, thousands},
     papers, recipes, tables,
@@ -53,6 +53,9 @@ pub fn page(
     Ok(document(&title(subjects), &body))
 }
 
+/// The most runs of a series that are named.
+const NAMED: usize = 10;
+
 const SCORES: &str = "Points are evaluations with their 95% intervals: of one run over its games, of several over the runs. Faint lines are the \
                       games of training.";
 
@@ -72,15 +75,25 @@ fn title(subjects: &[Subject]) -> String {
 
 fn legend(series: &[&Series]) -> String {
     let entry = |(i, series): (usize, &&Series)| {
-        let runs = match series.members.len() {
-            1 => String::new(),
-            runs => format!(", {runs} trainings"),
+        let runs = match &series.members[..] {
+            [_] => String::new(),
+            runs => format!(", {} trainings: {}", runs.len(), escape(&names(runs))),
         };
         let actions = thousands(series.actions() as f64);
         let (label, swatch) = (escape(&series.label), i % COLOURS.len());
         format!("<li><i class=\"swatch s{swatch}\"></i>{label} <small>{actions} actions{runs}</small></li>")
     };
     format!("<ul class=\"legend\">{}</ul>\n", series.iter().enumerate().map(entry).collect::<String>())
+}
+
+/// The directories of runs that are shown as one, the first few of many.
+fn names(runs: &[Member]) -> String {
+    let names = runs.iter().take(NAMED).map(|run| run.directory.path().display().to_string());
+    let mut names: Vec<_> = names.collect();
+    if runs.len() > NAMED {
+        names.push(format!("{} more", runs.len() - NAMED));
+    }
+    names.join(", ")
 }
 
 pub(super) fn figure(svg: &str, caption: &str) -> String {
