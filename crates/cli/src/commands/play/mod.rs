@@ -170,7 +170,7 @@ impl Play {
         }
         let end =
             in_terminal(|terminal, stop| converse(&mut session, &mut player, reference, terminal, stop))?;
-        let replay = self.replay_command(session.number());
+        let replay = self.replay_command(session.seed(), session.number());
         writeln!(out, "{}", session.result())?;
         if !self.watch && session.game().moves() > 0 {
             keep(&session, &store, out)?;
@@ -182,10 +182,11 @@ impl Play {
         }
     }
 
-    fn replay_command(&self, number: u64) -> String {
+    /// The seed is that of the game: one that was resumed keeps its own.
+    fn replay_command(&self, seed: u64, number: u64) -> String {
         let mut command = format!("afterstate play --game {number}");
-        if self.seed != DEFAULT_SEED {
-            command += &format!(" --seed {}", self.seed);
+        if seed != DEFAULT_SEED {
+            command += &format!(" --seed {seed}");
         }
         if let Some(board) = &self.from {
             command += &format!(" --from {board}");
@@ -359,4 +360,26 @@ fn in_terminal<T>(run: impl FnOnce(&mut DefaultTerminal, &AtomicBool) -> io::Res
     let result = terminal.and_then(|mut terminal| run(&mut terminal, &stop));
     ratatui::restore();
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        play: Play,
+    }
+
+    #[test]
+    fn a_resumed_game_is_played_again_with_its_own_seed() {
+        let session = resume::<4>("afterstate game 5 272020 4\nlrul\n").expect("a session");
+        assert_eq!((session.seed(), session.number(), session.game().moves()), (5, 272_020, 4));
+        let play = Command::parse_from(["play"]).play;
+        let again = play.replay_command(session.seed(), session.number());
+        assert_eq!(again, "afterstate play --game 272020 --seed 5");
+        assert_eq!(play.replay_command(DEFAULT_SEED, 7), "afterstate play --game 7");
+    }
 }

@@ -100,6 +100,11 @@ impl<const N: usize> Session<N> {
         self.notice = if self.hints { "hints are on" } else { "hints are off" }.into();
     }
 
+    /// The seed of its games.
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// The time between moves of the model.
     pub(super) fn pace(&self) -> Duration {
         Duration::from_millis(PACES[self.pace])
@@ -168,7 +173,10 @@ impl<const N: usize> Session<N> {
             self.now.made = Some(a);
             self.now.assisted |= self.helper == Some(Helper::Plays);
             self.past.push(before);
-            self.notice.clear();
+            // What the model is told, as its speed, stays on the screen while it plays.
+            if self.helper != Some(Helper::Plays) {
+                self.notice.clear();
+            }
             self.hint.clear();
         } else if !self.game().state().is_terminal() {
             self.notice = "nothing moves that way".into();
