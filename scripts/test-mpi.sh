@@ -49,14 +49,8 @@ for number in 2 3 4; do
     echo "$number ranks: the same"
 done
 
-echo "=== merged training is what a serial account of it says"
-recipe=("${small[@]}" --set budget.actions=786432)
-for number in 2 3 4; do
-    ranks "$number" "$afterstate" train quick "${recipe[@]}" --merge 65536 --out "merged-$number" --json 2> /dev/null | grep -q '"finished":true'
-done
-"$replicas" quick 2 65536 coherent serial.safetensors network.tuples=2x4 learning.step_size=tc budget.actions=786432 > /dev/null
-# Sums of two numbers have one order; those of more depend on the library.
-python3 - merged-2/model.safetensors serial.safetensors << 'PYTHON'
+echo "=== merged training is what a serial account of it says, bit for bit"
+cat > compare.py << 'PYTHON'
 import json, struct, sys
 
 def tensors(path):
@@ -67,28 +61,77 @@ def tensors(path):
     return {name: data[begin + entry["data_offsets"][0]:begin + entry["data_offsets"][1]] for name, entry in header.items()}
 
 merged, serial = map(tensors, sys.argv[1:])
-assert merged == serial, "the bits of two ranks are not those of the serial account"
+assert any(any(tensor) for tensor in merged.values()), "the network has not learned anything"
+assert merged == serial, "the bits of the ranks are not those of the serial account"
 PYTHON
+recipe=("${small[@]}" --set budget.actions=786432)
+for step_size in tc fixed; do
+    for number in 2 3 4; do
+        merged=merged-$step_size-$number
+        ranks "$number" "$afterstate" train quick "${recipe[@]}" --set learning.step_size=$step_size --merge 65536 --out "$merged" --json 2> /dev/null | grep -q '"finished":true'
+        "$replicas" quick "$number" 65536 mean "$merged.safetensors" network.tuples=2x4 learning.step_size=$step_size budget.actions=786432 evaluation.every=0 > /dev/null
+        python3 compare.py "$merged/model.safetensors" "$merged.safetensors"
+        echo "$step_size, $number ranks: the same"
+    done
+done
 
 echo "=== a run goes on with another number of ranks"
 ranks 3 "$afterstate" train quick "${recipe[@]}" --merge 65536 --out resumed --set budget.actions=393216 > /dev/null 2>&1
 ranks 2 "$afterstate" train resumed --resume --set budget.actions=786432 --merge 1s > /dev/null 2>&1
 "$afterstate" train resumed --resume --set budget.actions=900000 --json 2> /dev/null | grep -q '"finished":true'
 
+# Starts ranks and kills one of them at a random moment; mpirun must say so. Ranks that were faster than that have ended well.
+kill_one() {
+    ranks "$@" > /dev/null 2> stderr.txt &
+    local job=$! victims=()
+    while kill -0 "$job" 2> /dev/null && [ ${#victims[@]} -eq 0 ]; do
+        victims=($(pgrep -P "$(pgrep -P "$job" mpirun || echo 0)" afterstate || true))
+    done
+    sleep "$((RANDOM % 2)).$((RANDOM % 10))"
+    if [ ${#victims[@]} -gt 0 ] && kill -9 "${victims[$((RANDOM % ${#victims[@]}))]}" 2> /dev/null; then
+        wait "$job" && { echo "error: a rank was killed, and the job ended well" >&2; exit 1; }
+        grep -q "process rank . with PID .* exited on signal 9" stderr.txt || { cat stderr.txt; echo "error: no message" >&2; exit 1; }
+        kills=$((kills + 1))
+    else
+        wait "$job"
+    fi
+}
+
 echo "=== a rank that is killed ends the job, and what is finished is kept"
-for round in $(seq 20); do
-    ranks 3 "$afterstate" eval model --games 3000 --search 2ply --out killed.jsonl --threads 1 > /dev/null 2>&1 &
-    job=$!
-    sleep "0.$((RANDOM % 8 + 2))"
-    victims=($(pgrep -P "$(pgrep -P "$job" mpirun || echo 0)" afterstate || true))
-    before=$( [ -f killed.jsonl ] && wc -l < killed.jsonl || echo 0)
-    if [ ${#victims[@]} -gt 0 ]; then kill -9 "${victims[$((RANDOM % ${#victims[@]}))]}" 2> /dev/null || true; fi
-    wait "$job" || true
-    after=$( [ -f killed.jsonl ] && wc -l < killed.jsonl || echo 0)
-    [ "$after" -ge "$before" ] || { echo "error: games were lost in round $round" >&2; exit 1; }
+kills=0
+touch before.txt
+while [ "$kills" -lt 20 ]; do
+    kill_one 3 "$afterstate" eval model --games 30000 --search 2ply --out killed.jsonl --threads 1
+    # Every line that was there is still there, but for one that was cut short.
+    head -n -1 before.txt | sort > kept.txt
+    sort killed.jsonl > after.txt
+    [ -z "$(comm -23 kept.txt after.txt)" ] || { echo "error: games were lost" >&2; exit 1; }
+    cp killed.jsonl before.txt
 done
-"$afterstate" eval model --games 3000 --search 2ply --out killed.jsonl --json | untimed > killed.txt
-"$afterstate" eval model --games 3000 --search 2ply --json | untimed > unkilled.txt
+echo "20 kills of an evaluation: $(wc -l < killed.jsonl) lines kept"
+"$afterstate" eval model --games 30000 --search 2ply --out killed.jsonl --json | untimed > killed.txt
+"$afterstate" eval model --games 30000 --search 2ply --json | untimed > unkilled.txt
 same unkilled.txt killed.txt "games that were kept differ"
+
+echo "=== the same for a training: it goes on from its last checkpoint, with any number of ranks"
+cat > actions.py << 'PYTHON'
+import json, struct, sys
+
+try:
+    file = open(sys.argv[1], "rb")
+    print(json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))["__metadata__"]["actions"])
+except FileNotFoundError:
+    print(0)
+PYTHON
+kills=0 done=0
+while [ "$kills" -lt 20 ]; do
+    kill_one $((RANDOM % 3 + 2)) "$afterstate" train quick "${small[@]}" --set budget.actions=2e9 --set checkpoint.every_seconds=0.2 --merge 0.1s --out killed --resume
+    saved=$(python3 actions.py killed/checkpoint/state.safetensors)
+    [ "$saved" -ge "$done" ] || { echo "error: a checkpoint was lost: $done actions, then $saved" >&2; exit 1; }
+    done=$saved
+done
+[ "$done" -gt 0 ] || { echo "error: no checkpoint was written" >&2; exit 1; }
+echo "20 kills of a training: $done actions"
+"$afterstate" train quick "${small[@]}" --set budget.actions=$((done + 100000)) --out killed --resume --json 2> /dev/null | grep -q '"finished":true'
 
 echo "all good"

@@ -1,5 +1,5 @@
-//! Embeds the recipes of `recipes/`.
+//! Embeds the recipes of `recipes/`, a link to the one at the root.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    afterstate_embed::embed("../../recipes", "embedded.rs")
+    afterstate_embed::embed("recipes", "embedded.rs")
 }

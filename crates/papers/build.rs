@@ -1,5 +1,5 @@
-//! Embeds the papers' tables and figures of `papers/`.
+//! Embeds the papers' tables and figures of `papers/`, a link to the one at the root.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    afterstate_embed::embed("../../papers", "papers.rs")
+    afterstate_embed::embed("papers", "papers.rs")
 }

@@ -137,7 +137,7 @@ impl World {
         self.backend.all_or(words, PAUSE);
     }
 
-    /// The sums of the numbers of all ranks: the same bits for each of them.
+    /// The sums of the numbers of all ranks, added in the order of the ranks.
     pub fn all_sum(&self, numbers: &mut [f32]) {
         self.backend.all_sum(numbers, PAUSE);
     }

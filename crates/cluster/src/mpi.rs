@@ -68,31 +68,52 @@ impl Backend {
     }
 
     pub(crate) fn all_or(&self, words: &mut [u64], pause: Duration) {
-        self.all_reduce(words, SystemOperation::bitwise_or, pause);
-    }
-
-    pub(crate) fn all_sum(&self, numbers: &mut [f32], pause: Duration) {
-        self.all_reduce(numbers, SystemOperation::sum, pause);
-    }
-
-    fn all_reduce<T: Equivalence + Copy>(
-        &self,
-        numbers: &mut [T],
-        operation: fn() -> SystemOperation,
-        pause: Duration,
-    ) where
-        [T]: BufferMut,
-    {
-        for numbers in numbers.chunks_mut(AT_A_TIME) {
-            let own = numbers.to_vec();
+        for words in words.chunks_mut(AT_A_TIME) {
+            let own = words.to_vec();
             scope(|scope| {
                 let request = {
                     let _turn = self.turn();
                     let world = SimpleCommunicator::world();
-                    world.immediate_all_reduce_into(scope, &own[..], &mut *numbers, operation())
+                    world.immediate_all_reduce_into(
+                        scope,
+                        &own[..],
+                        &mut *words,
+                        SystemOperation::bitwise_or(),
+                    )
                 };
                 self.finish(request, pause);
             });
+        }
+    }
+
+    /// Every rank adds up an equal part of the numbers, in the order of the ranks, and gives the sums to all. As many bytes travel
+    /// as for the library's own reduction, whose order is not specified.
+    pub(crate) fn all_sum(&self, numbers: &mut [f32], pause: Duration) {
+        for numbers in numbers.chunks_mut(AT_A_TIME) {
+            let size = SimpleCommunicator::world().size() as usize;
+            let part = numbers.len().div_ceil(size);
+            let mut all = vec![0.0f32; size * part];
+            all[..numbers.len()].copy_from_slice(numbers);
+            let mut parts = vec![0.0f32; size * part];
+            scope(|scope| {
+                let request = {
+                    let _turn = self.turn();
+                    SimpleCommunicator::world().immediate_all_to_all_into(scope, &all[..], &mut parts[..])
+                };
+                self.finish(request, pause);
+            });
+            let (sums, others) = parts.split_at_mut(part);
+            for other in others.chunks_exact(part) {
+                sums.iter_mut().zip(other).for_each(|(sum, number)| *sum += number);
+            }
+            scope(|scope| {
+                let request = {
+                    let _turn = self.turn();
+                    SimpleCommunicator::world().immediate_all_gather_into(scope, &*sums, &mut all[..])
+                };
+                self.finish(request, pause);
+            });
+            numbers.copy_from_slice(&all[..numbers.len()]);
         }
     }
 

@@ -12,6 +12,7 @@ use std::{
 };
 
 use afterstate_game::Board;
+use afterstate_threads::for_each;
 
 use crate::{Adam, Dcnn, Device, DeviceError, Work, dcnn::tiles, loss::Loss, spec::SpecError};
 
@@ -171,7 +172,7 @@ impl<L: Loss> Trainer<L> {
                 }
             }
         };
-        in_parallel(&self.workers[..self.workers.len().min(parts.len().max(1))], run);
+        for_each(&self.workers[..self.workers.len().min(parts.len().max(1))], run);
         let mut total = Step::default();
         for part in &mut self.parts[..parts.len()] {
             total.add(part.get_mut().unwrap_or_else(PoisonError::into_inner).step);
@@ -193,7 +194,7 @@ impl<L: Loss> Trainer<L> {
         let weights = self.net.weights.chunks_mut(share).zip(first.chunks_mut(share));
         let state = self.adam.exp_avg.chunks_mut(share).zip(self.adam.exp_avg_sq.chunks_mut(share));
         let shares: Vec<_> = weights.zip(state).enumerate().map(Some).map(Mutex::new).collect();
-        in_parallel(&shares, |taken| {
+        for_each(&shares, |taken| {
             let taken = taken.lock().unwrap_or_else(PoisonError::into_inner).take();
             let Some((i, ((weights, sum), (m, v)))) = taken else { return };
             for part in &rest {
@@ -216,16 +217,4 @@ fn score<L: Loss>(part: &[Sample<L::Target>], outputs: &[f32], slopes: &mut [f32
         step.right += u64::from(right);
     }
     step
-}
-
-/// Runs the same on a thread for each item; on this thread if there is but one.
-fn in_parallel<T: Sync>(items: &[T], run: impl Fn(&T) + Sync) {
-    if let [only] = items {
-        return run(only);
-    }
-    std::thread::scope(|scope| {
-        for item in items {
-            scope.spawn(|| run(item));
-        }
-    });
 }

@@ -1,9 +1,6 @@
 //! The two hot loops over a layer: forward marks what its positions lead to, backward computes their chances.
 
-use std::{
-    ops::Range,
-    sync::{Mutex, atomic::AtomicU64},
-};
+use std::{ops::Range, sync::atomic::AtomicU64};
 
 use afterstate_game::Rules;
 
@@ -90,17 +87,7 @@ impl<'a> Walk<'a> {
         if self.threads < 2 || self.bitmap.len < SMALL {
             return tasks.for_each(work);
         }
-        let tasks = Mutex::new(tasks);
-        let take = || tasks.lock().unwrap_or_else(|poison| poison.into_inner()).next();
-        std::thread::scope(|scope| {
-            for _ in 0..self.threads {
-                scope.spawn(|| {
-                    while let Some(task) = take() {
-                        work(task);
-                    }
-                });
-            }
-        });
+        afterstate_threads::share(self.threads, tasks, work);
     }
 
     /// The positions of a range of blocks.

@@ -36,7 +36,8 @@ const TILES: [RGBColor; 6] = [
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
-type Line = Vec<(f64, f64)>;
+/// Points of a line: actions and a figure.
+pub type Line = Vec<(f64, f64)>;
 
 /// A curve that could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -78,7 +79,7 @@ fn draw_scores(
     log: &[LogLine],
     evaluations: &[EvalLine],
 ) -> Result<(), CurveError> {
-    let training = line(log, |line| line.mean_score);
+    let training = line(log, MOST_POINTS, |line| line.mean_score);
     let half = |line: &EvalLine| line.report.score.ci95.unwrap_or(0.0);
     let tops = evaluations.iter().map(|line| line.report.score.mean + half(line));
     let top = tops.chain(training.iter().map(|point| point.1)).fold(0.0, f64::max);
@@ -229,14 +230,14 @@ fn styled_text(size: u32, colour: RGBColor, style: FontStyle) -> TextStyle<'stat
     TextStyle { color: colour.to_backend_color(), ..font.into() }
 }
 
-/// A figure of the log against actions, averaged over neighbours where there are too many.
-fn line(log: &[LogLine], figure: impl Fn(&LogLine) -> Option<f64>) -> Line {
+/// A figure of the log against actions, averaged over neighbours where there are more points than `most`.
+pub fn line(log: &[LogLine], most: usize, figure: impl Fn(&LogLine) -> Option<f64>) -> Line {
     let points: Line = log.iter().filter_map(|line| Some((line.actions as f64, figure(line)?))).collect();
     let average = |chunk: &[(f64, f64)]| {
         let mean = chunk.iter().map(|point| point.1).sum::<f64>() / chunk.len() as f64;
         (chunk[chunk.len() - 1].0, mean)
     };
-    points.chunks(points.len().div_ceil(MOST_POINTS).max(1)).map(average).collect()
+    points.chunks(points.len().div_ceil(most).max(1)).map(average).collect()
 }
 
 /// The rates of the largest tiles that any game reached, the smallest tile first.
@@ -254,7 +255,7 @@ fn tile_lines(log: &[LogLine]) -> Vec<(u64, Line)> {
         let first = points.iter().position(|point| point.1 > 0.0).unwrap_or(points.len());
         points[first.saturating_sub(1)..].to_vec()
     };
-    faces.map(|&face| (face, from_first(line(log, |line| rate(line, face))))).collect()
+    faces.map(|&face| (face, from_first(line(log, MOST_POINTS, |line| rate(line, face))))).collect()
 }
 
 /// A number with k, M or G, such as 2.5M.

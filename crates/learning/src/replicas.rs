@@ -2,14 +2,13 @@
 //!
 //! Every replica has all weights and plays its own games. At a merge, each adds up what it has changed since all last agreed;
 //! the sums over all replicas are what they agree on next. E and A of temporal coherence are sums of errors, so that
-//! adding the changes of all replicas gives what one learner would have added up. How far a weight goes is another matter:
-//! replicas that learn the same thing from the same start must not learn it n times. The errors tell: while they have one
-//! sign, the weight is under way, and the changes are added; where they cancel, each replica has arrived by itself, and the mean of
-//! the changes counts, each weighted by its growth of A. With c = |ΣΔE| / ΣΔA,
+//! adding the changes of all replicas gives what one learner would have added up. A weight goes by the mean of the changes,
+//! each weighted by its growth of A: replicas that learn the same thing from the same start must not learn it n times.
 //!
-//! V ← V + c·ΣΔV + (1 − c)·ΣΔV·ΔA / ΣΔA.
+//! V ← V + ΣΔV·ΔA / ΣΔA.
 //!
-//! A fixed step size keeps no errors, and its changes are added.
+//! A weight that one replica alone has changed goes as far as there. Other rules were a little better in places, but each
+//! collapsed in others; `docs/cluster.md` compares them. A fixed step size keeps no errors, and its changes are added.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -21,7 +20,7 @@ use crate::Trainer;
 pub const BLOCK: usize = 256;
 
 /// What is exchanged of each weight: ΔV, ΔE, ΔA, ΔV·ΔA.
-const COHERENT: usize = 4;
+const KINDS: usize = 4;
 
 /// Adds up over all replicas.
 pub trait Exchange: Sync {
@@ -128,7 +127,7 @@ impl Agreed {
             }
             changes.blocks.push(block as u32);
             let first = changes.numbers.len();
-            let kinds = if sums.is_some() { COHERENT } else { 1 };
+            let kinds = if sums.is_some() { KINDS } else { 1 };
             changes.numbers.resize(first + kinds * BLOCK, 0.0);
             let to = &mut changes.numbers[first..];
             for (k, i) in range.enumerate() {
@@ -159,9 +158,7 @@ impl Agreed {
                 let since = weight - self.weights[i] - own[k];
                 let change = match sums {
                     None => total[k],
-                    Some(_) => {
-                        coherent(total[k], total[BLOCK + k], total[2 * BLOCK + k], total[3 * BLOCK + k])
-                    }
+                    Some(_) => mean(total[k], total[2 * BLOCK + k], total[3 * BLOCK + k]),
                 };
                 self.weights[i] += change;
                 weights[i].store((self.weights[i] + since).to_bits(), Relaxed);
@@ -181,11 +178,7 @@ fn is_learned(network: &Network, block: usize) -> bool {
     (block * BLOCK) % network.set_len() < network.layout().len() as usize
 }
 
-/// How far a weight goes by the changes of all replicas: see the top of this file.
-fn coherent(dv: f32, de: f32, da: f32, dv_da: f32) -> f32 {
-    if da == 0.0 {
-        return dv;
-    }
-    let coherence = (de.abs() / da).min(1.0);
-    coherence * dv + (1.0 - coherence) * (dv_da / da)
+/// How far a weight goes by the changes of all replicas. Where A is too large to grow, they are added.
+fn mean(dv: f32, da: f32, dv_da: f32) -> f32 {
+    if da == 0.0 { dv } else { dv_da / da }
 }

@@ -24,6 +24,10 @@ const MOST_OWN_CELLS: usize = 2;
 /// The number of small exponents: tiles up to 128.
 const SMALL: u64 = 8;
 
+/// Tables of labels up to this size are private as a whole: every board reads the table of a low value range, and a
+/// larger one would take too long to merge.
+const LARGEST_PRIVATE: u64 = 1 << 20;
+
 /// Where a table stands.
 #[derive(Clone, Debug)]
 struct Table {
@@ -35,8 +39,8 @@ struct Table {
     image: Symmetry,
     /// The tuple's cells by index, the one that counts least first.
     order: Vec<usize>,
-    /// The place of its first weight in an area for the weights of small tiles.
-    private: u64,
+    /// The place of its first weight in a thread's own area, where it has one.
+    private: Option<u64>,
 }
 
 /// The layout of a network: tables in memory, and the lookups that find a board's weights in them.
@@ -86,7 +90,7 @@ impl Layout {
             stride: 1,
             image: Symmetry::ALL[0],
             order: (0..spec.tuple(table).len()).collect(),
-            private: 0,
+            private: None,
         };
         let mut tables: Vec<Table> = (0..spec.tables_per_set()).map(single).collect();
         let mut second_of = vec![None; tables.len()];
@@ -110,56 +114,63 @@ impl Layout {
         for i in by_range {
             if let Some(first) = second_of[i] {
                 tables[i].offset = tables[first].offset + 1;
-                tables[i].private = tables[first].private + 1;
+                tables[i].private = tables[first].private.map(|place| place + 1);
             } else {
                 let stride = u64::from(tables[i].stride);
-                (tables[i].offset, tables[i].private) = (len, private_len);
+                tables[i].offset = len;
                 len = (len + stride * spec.table_len(i)).next_multiple_of(ALIGNMENT);
-                let small = SMALL.saturating_pow(spec.tuple(i).len() as u32);
-                private_len = (private_len + stride * small).next_multiple_of(ALIGNMENT);
+                if let Some(own) = private_weights(spec, i) {
+                    tables[i].private = Some(private_len);
+                    private_len = (private_len + stride * own).next_multiple_of(ALIGNMENT);
+                }
             }
-        }
-        if !spec.has_nibbles() {
-            private_len = 0;
         }
         let lookups = lookups(spec, &tables);
         let labels = (0..tables.len()).map(|table| spec.labels(table) as u64).collect();
         Layout { tables, lookups, len, private_len, labels, is_scattered: spec.has_nibbles() }
     }
 
-    /// The number of weights in an area for boards of tiles up to 128, which threads can have for
-    /// themselves; 0 when the layout has no such areas (the tables are not plain ones with c = 16).
+    /// The number of weights in an area that a thread can have for itself: those of tiles up to 128 in plain tables with
+    /// c = 16, and small tables of labels as a whole; 0 when there are none.
     pub fn private_len(&self) -> u64 {
         self.private_len
     }
 
-    /// The lookups of a thread that keeps the weights of small tiles in an area of its own; `None`
-    /// when positions cannot reach that far.
+    /// The lookups of a thread that keeps these weights in an area of its own; `None` when positions cannot reach that far.
     pub fn private_lookups(&self, area: u64) -> Option<Vec<Lookup>> {
         let mut lookups = self.lookups.clone();
-        for lookup in &mut lookups {
-            lookup.is_private = true;
+        for lookup in lookups.iter_mut().filter(|lookup| lookup.private_lanes != 0) {
             let first = area as i64 - lookup.base;
             if first + self.private_len as i64 > i64::from(i32::MAX) {
                 return None;
             }
             lookup.private_offset.iter_mut().for_each(|offset| *offset = offset.wrapping_add(first as u32));
+            if self.is_scattered {
+                lookup.is_private = true;
+            } else {
+                // The whole table stands apart: its lanes look nowhere else.
+                let lanes = (0..LANES).filter(|lane| lookup.private_lanes >> lane & 1 == 1);
+                lanes.for_each(|lane| lookup.offset[lane] = lookup.private_offset[lane]);
+            }
         }
         Some(lookups)
     }
 
-    /// The weights of small tiles: their places in an area, and among all weights.
+    /// The weights that a thread can have for itself: their places in an area, and among all weights.
     pub fn private_positions(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        (0..self.tables.len()).flat_map(move |i| {
-            let table = &self.tables[i];
-            let places = self.places(i);
-            (0..SMALL.pow(table.order.len() as u32)).map(move |digits| {
-                let digit = |rank: usize| (digits / SMALL.pow(rank as u32) % SMALL) as usize;
-                let cells = table.order.iter().enumerate();
-                let code = cells.map(|(rank, &cell)| places.cells[cell][digit(rank)]).sum();
-                ((table.private + digits * u64::from(table.stride)) as usize, places.at(code) as usize)
-            })
-        })
+        (0..self.tables.len()).filter_map(|i| Some((i, self.tables[i].private?))).flat_map(
+            move |(i, first)| {
+                let table = &self.tables[i];
+                let places = self.places(i);
+                let base = if self.is_scattered { SMALL } else { self.labels[i] };
+                (0..base.pow(table.order.len() as u32)).map(move |digits| {
+                    let digit = |rank: usize| (digits / base.pow(rank as u32) % base) as usize;
+                    let cells = table.order.iter().enumerate();
+                    let code = cells.map(|(rank, &cell)| places.cells[cell][digit(rank)]).sum();
+                    ((first + digits * u64::from(table.stride)) as usize, places.at(code) as usize)
+                })
+            },
+        )
     }
 
     /// The number of weights in memory, padding included.
@@ -205,6 +216,16 @@ impl Layout {
             first.collect::<Vec<_>>()
         })
     }
+}
+
+/// The number of a table's weights that a thread can have for itself, if any.
+fn private_weights(spec: &NetworkSpec, table: usize) -> Option<u64> {
+    if spec.has_nibbles() {
+        return Some(SMALL.saturating_pow(spec.tuple(table).len() as u32));
+    }
+    // Plain tables have no low range: their boards of small tiles are spread over all of it.
+    let is_split = spec.ranges_of(spec.table_id(table).tuple).is_some();
+    Some(spec.table_len(table)).filter(|&len| is_split && len <= LARGEST_PRIVATE)
 }
 
 /// Pairs the tuples that share most cells, as long as they share enough.
@@ -294,7 +315,10 @@ fn lookups(spec: &NetworkSpec, tables: &[Table]) -> Vec<Lookup> {
             let byte =
                 |&j: &usize| image.cells()[j] / spec.side as u8 * 4 + image.cells()[j] % spec.side as u8;
             let bytes: Vec<u8> = table.order.iter().map(byte).collect();
-            lookup.private_offset[lookup.live] = table.private as u32;
+            if let Some(place) = table.private {
+                lookup.private_offset[lookup.live] = place as u32;
+                lookup.private_lanes |= 1 << lookup.live;
+            }
             lookup.add_lane(table.offset, table.stride, c, &bytes);
         }
     }

@@ -66,6 +66,8 @@ pub struct Lookup {
     /// What is added instead for boards of small tiles, whose position is then a number of three bits
     /// a cell; only where `is_private`.
     pub(crate) private_offset: [u32; LANES],
+    /// The lanes whose tables have a place in the areas of threads, as a bit each.
+    pub(crate) private_lanes: u16,
     /// How labels are computed, see [`crate::ValueRange::clamp`].
     pub(crate) smallest: u8,
     pub(crate) largest: u8,
@@ -102,6 +104,7 @@ impl Lookup {
             is_long: false,
             offset: [0; LANES],
             private_offset: [0; LANES],
+            private_lanes: 0,
             is_private: false,
             base,
             live: 0,

@@ -8,6 +8,7 @@ use std::sync::{
 use afterstate_game::{Board, State};
 use afterstate_lab::model::{Model, Search};
 use afterstate_search::Player;
+use afterstate_threads::{Queue, for_each};
 use pyo3::PyResult;
 
 use crate::{
@@ -35,12 +36,11 @@ pub(crate) fn in_blocks<const N: usize, B>(
     work: impl Fn(&[B], &mut [f32]) + Sync,
 ) -> Result<(), Bad> {
     let pieces = bytes.chunks(N * N * block).zip(to.chunks_mut(each * block)).enumerate();
-    let pieces = Mutex::new(pieces);
+    let pieces = Queue::new(pieces);
     let run = || -> Result<(), Bad> {
         let mut read = Vec::with_capacity(block);
         while !stop.load(Relaxed) {
-            let piece = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((i, (bytes, to))) = piece else { break };
+            let Some((i, (bytes, to))) = pieces.take() else { break };
             read.clear();
             for board in boards::<N>(bytes) {
                 read.push(wrap(board.map_err(|bad| bad.after(i * block))?));
@@ -49,14 +49,7 @@ pub(crate) fn in_blocks<const N: usize, B>(
         }
         Ok(())
     };
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
-        let own = run();
-        let join = |other: std::thread::ScopedJoinHandle<'_, _>| {
-            other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        others.into_iter().map(join).fold(own, Result::and)
-    })
+    for_each(0..threads, |_| run()).into_iter().collect()
 }
 
 /// Advice by a model, for boards of its side. Few boards are searched by all threads together, many by one thread each.

@@ -286,11 +286,7 @@ impl<'a, const N: usize> Expectimax<'a, N> {
                 }
             }
         };
-        std::thread::scope(|scope| {
-            let work = &work;
-            let threads = self.trees.iter_mut().enumerate();
-            threads.for_each(|(thread, tree)| drop(scope.spawn(move || work(thread, tree))));
-        });
+        afterstate_threads::for_each(self.trees.iter_mut().enumerate(), |(thread, tree)| work(thread, tree));
         if late.into_inner() {
             return None;
         }

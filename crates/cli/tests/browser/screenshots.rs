@@ -91,7 +91,7 @@ async fn watch(page: &Page) {
     let moves = "Number(document.querySelectorAll('.figure dd')[1]?.textContent.replaceAll(',', ''))";
     page.until(
         "the game is long, or over",
-        &format!("{moves} > 3000 || document.querySelector('.cover:not([hidden])')"),
+        &format!("{moves} > 3000 || document.querySelector('.cover:not([hidden]), [aria-label=Play]')"),
     )
     .await;
     // A click on the line goes back to that moment, whether the game is over or not.

@@ -10,7 +10,7 @@ mod rearrange;
 mod redundant;
 mod visits;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use afterstate_game::Rules;
 use afterstate_network::{
@@ -19,6 +19,7 @@ use afterstate_network::{
 };
 
 use afterstate_search::Downgrade;
+use afterstate_threads::{Queue, watched};
 use rearrange::{Rearranged, rearrange};
 use visits::Visits;
 
@@ -98,34 +99,27 @@ fn count_visits(
     mut watch: impl FnMut(u64) -> bool,
 ) -> Result<Visits, CompactError> {
     let visits = Visits::new(network);
-    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::scope(|scope| {
-        for _ in 0..settings.threads.max(1) {
-            let (sender, next, stop, visits) = (sender.clone(), &next, &stop, &visits);
-            let games = settings.games;
-            scope.spawn(move || {
-                let numbers = std::iter::from_fn(|| Some(next.fetch_add(1, Relaxed)).filter(|&n| n < games));
-                for number in numbers.take_while(|_| !stop.load(Relaxed)) {
-                    match network.spec().side {
-                        4 => visits.play::<4>(network, settings, number),
-                        3 => visits.play::<3>(network, settings, number),
-                        _ => visits.play::<2>(network, settings, number),
-                    }
-                    if sender.send(()).is_err() {
-                        return;
-                    }
+    let (numbers, mut played) = (Queue::new(0..settings.games), 0);
+    let whole = watched(
+        settings.threads,
+        |_, send, stop| {
+            while let Some(number) = numbers.take().filter(|_| !stop.load(Relaxed)) {
+                match network.spec().side {
+                    4 => visits.play::<4>(network, settings, number),
+                    3 => visits.play::<3>(network, settings, number),
+                    _ => visits.play::<2>(network, settings, number),
                 }
-            });
-        }
-        drop(sender);
-        for (played, ()) in (1..).zip(receiver) {
-            if !watch(played) {
-                stop.store(true, Relaxed);
+                if !send(()) {
+                    return;
+                }
             }
-        }
-    });
-    if stop.into_inner() { Err(CompactError::Stopped) } else { Ok(visits) }
+        },
+        |game| {
+            played += game.map_or(0, |()| 1);
+            watch(played)
+        },
+    );
+    if whole { Ok(visits) } else { Err(CompactError::Stopped) }
 }
 
 /// Packs with the step that makes the file as large as it may be.

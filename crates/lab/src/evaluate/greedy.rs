@@ -1,12 +1,10 @@
 //! Greedy evaluation, where a network's speed counts.
 
-use std::sync::{
-    atomic::{AtomicBool, Ordering::Relaxed},
-    mpsc::channel,
-};
+use std::sync::atomic::Ordering::Relaxed;
 
 use afterstate_network::Network;
 use afterstate_search::{Downgrade, play_greedily};
+use afterstate_threads::watched;
 
 use super::{Games, Outcome};
 use crate::stats::GameResult;
@@ -19,27 +17,20 @@ pub(super) fn evaluate(
     threads: usize,
     watch: &mut dyn FnMut(&Outcome) -> bool,
 ) -> Option<Vec<GameResult>> {
-    let stop = AtomicBool::new(false);
     let mut results = Vec::new();
-    std::thread::scope(|scope| {
-        let (sender, receiver) = channel();
-        for _ in 0..threads.max(1) {
-            let (sender, stop) = (sender.clone(), &stop);
-            scope.spawn(move || {
-                let mut numbers = std::iter::from_fn(|| games.dealer.next());
-                let mut report = |finished| sender.send(finished).is_ok() && !stop.load(Relaxed);
-                play_greedily(network, &games.rules, downgrade, games.seed, &mut numbers, &mut report);
-            });
-        }
-        drop(sender);
-        for finished in receiver {
-            let finished = Outcome { results: finished, ..Outcome::default() };
+    let whole = watched(
+        threads,
+        |_, send, stop| {
+            let mut numbers = std::iter::from_fn(|| games.dealer.next());
+            let mut report = |finished| send(finished) && !stop.load(Relaxed);
+            play_greedily(network, &games.rules, downgrade, games.seed, &mut numbers, &mut report);
+        },
+        |finished| {
+            let finished = Outcome { results: finished.unwrap_or_default(), ..Outcome::default() };
             results.extend_from_slice(&finished.results);
-            if !watch(&finished) {
-                stop.store(true, Relaxed);
-            }
-        }
-    });
+            watch(&finished)
+        },
+    );
     results.sort_unstable_by_key(|result| result.game);
-    (!stop.into_inner()).then_some(results)
+    whole.then_some(results)
 }

@@ -3,22 +3,15 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering::Relaxed},
-        mpsc::{RecvTimeoutError, sync_channel},
-    },
-    time::Duration,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
 use afterstate_game::Game;
 use afterstate_search::Player;
+use afterstate_threads::{Queue, watched};
 
 use super::{Contest, Course, Games, Outcome, Steps, Times, survival::Collector};
 use crate::stats::GameResult;
-
-/// How often the watcher is asked, when nothing ends, whether to go on.
-const HEARTBEAT: Duration = Duration::from_millis(100);
 
 /// See [`Contest::play`].
 pub(super) fn evaluate<const N: usize>(
@@ -125,9 +118,9 @@ pub(super) fn play_in_step<const N: usize, P: Player<N>>(
 ) -> Option<Outcome> {
     let share = (games.dealer.left() as usize).div_ceil(threads.max(1));
     let mut outcome = Outcome::default();
-    let whole = on_threads(
+    let whole = watched(
         threads,
-        |send, stop| {
+        |_, send, stop| {
             let mut numbers = std::iter::from_fn(|| games.dealer.next());
             let (mut player, mut playing, mut times) = (player(), Vec::new(), Times::default());
             while !stop.load(Relaxed) {
@@ -182,14 +175,12 @@ pub(crate) fn in_parallel<P, W, T: Send>(
     work: impl Fn(&mut W, P, &AtomicBool) -> Option<T> + Sync,
     watch: impl FnMut(Option<T>) -> bool,
 ) -> bool {
-    let most = pieces.size_hint().1.unwrap_or(usize::MAX);
-    let pieces = Mutex::new(pieces.fuse());
-    let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
-    on_threads(
-        threads.min(most),
-        |send, stop| {
+    let queue = Queue::new(pieces);
+    watched(
+        queue.threads(threads),
+        |_, send, stop| {
             let mut worker = worker();
-            while let Some(piece) = next() {
+            while let Some(piece) = queue.take() {
                 let Some(result) = work(&mut worker, piece, stop) else { return };
                 if !send(result) {
                     return;
@@ -198,33 +189,4 @@ pub(crate) fn in_parallel<P, W, T: Send>(
         },
         watch,
     )
-}
-
-/// Runs the same on so many threads, one at least, until each has returned. `watch` sees what they send, and now and then nothing; when it returns
-/// `false`, they are told to stop. Sending waits for `watch` when it is behind, and gives `false` when nobody listens any more.
-fn on_threads<T: Send>(
-    threads: usize,
-    run: impl Fn(&dyn Fn(T) -> bool, &AtomicBool) + Sync,
-    mut watch: impl FnMut(Option<T>) -> bool,
-) -> bool {
-    let (stop, threads) = (AtomicBool::new(false), threads.max(1));
-    std::thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(threads);
-        for _ in 0..threads {
-            let (sender, stop, run) = (sender.clone(), &stop, &run);
-            scope.spawn(move || run(&|result| sender.send(result).is_ok(), stop));
-        }
-        drop(sender);
-        loop {
-            let result = match receiver.recv_timeout(HEARTBEAT) {
-                Ok(result) => Some(result),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => break,
-            };
-            if !watch(result) {
-                stop.store(true, Relaxed);
-            }
-        }
-    });
-    !stop.into_inner()
 }

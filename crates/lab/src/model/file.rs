@@ -20,8 +20,8 @@ pub const BUILT_IN_3X3: &str = "built-in-3x3";
 
 /// The models that are part of the program, by name.
 static BUILT_INS: [(&str, &[u8]); 2] = [
-    (BUILT_IN, include_bytes!("../../../../models/built-in.safetensors")),
-    (BUILT_IN_3X3, include_bytes!("../../../../models/built-in-3x3.safetensors")),
+    (BUILT_IN, afterstate_models::BUILT_IN),
+    (BUILT_IN_3X3, include_bytes!("../../built-in-3x3.safetensors")),
 ];
 
 /// The built-in model for boards of this side, if there is one.

@@ -127,7 +127,7 @@ impl Recipe {
             seed: doc.read("seed", 1, "a whole number from 0 to 2^63 - 1", |_| true),
             collect: Collect::read(&mut doc, &start),
             start,
-            parallel: Threads::read(&mut doc, &network, &learning),
+            parallel: Threads::read(&mut doc, &network, &learning, game.side),
             learning,
             game,
             network,

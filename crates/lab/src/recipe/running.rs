@@ -1,7 +1,7 @@
 //! How a recipe is run: threads, budget, evaluation, checkpoints, log.
 
 use afterstate_learning::{Budget, Parallel, StepSizeSpec};
-use afterstate_network::Stages;
+use afterstate_network::{Layout, Stages};
 use afterstate_search::{Limit, PlayerSpec};
 use serde::{Serialize, Serializer};
 
@@ -40,23 +40,30 @@ impl Threads {
         }
     }
 
-    pub(super) fn read(doc: &mut Document, network: &Network, learning: &Learning) -> Self {
+    pub(super) fn read(doc: &mut Document, network: &Network, learning: &Learning, side: usize) -> Self {
         let expected = "a number of threads, 0 for all cores";
         let threads = doc.read("parallel.threads", 0, expected, |threads| *threads <= 1024);
         let modes = [("private-hot", Parallel::PrivateHot), ("lock-free", Parallel::LockFree)];
         let mut mode = doc.choice("parallel.mode", &modes);
-        if let Some(reason) = all_shared(network, learning).filter(|_| mode == Parallel::PrivateHot) {
-            if doc.is_given("parallel.mode") {
-                doc.impossible("parallel.mode", reason);
-            }
-            mode = Parallel::LockFree;
+        let reason = all_shared(network, learning, side).filter(|_| mode == Parallel::PrivateHot);
+        match reason {
+            Some(reason) if doc.is_given("parallel.mode") => doc.impossible("parallel.mode", reason),
+            None if doc.is_given("parallel.mode") || is_plain(network) => {}
+            // The paper's mode, unless another one is asked for.
+            _ => mode = Parallel::LockFree,
         }
         Threads { threads, mode }
     }
 }
 
+/// Whether the tables are plain ones with c = 16.
+fn is_plain(network: &Network) -> bool {
+    network.tile_values == 16 && network.ranges.is_empty()
+}
+
 /// Why the threads cannot keep weights of their own.
-fn all_shared(network: &Network, learning: &Learning) -> Option<&'static str> {
+fn all_shared(network: &Network, learning: &Learning, side: usize) -> Option<&'static str> {
+    let has_own = || network.spec(side).is_ok_and(|spec| Layout::new(&spec).private_len() > 0);
     let stages = network.stages.parse::<Stages>().map_or(1, |stages| stages.count());
     let sets = stages * network.values.sets();
     if network.promotion {
@@ -68,10 +75,10 @@ fn all_shared(network: &Network, learning: &Learning) -> Option<&'static str> {
             "with more than two stages, or with tables for each action, threads would go through too many copies: each is \
              compared with the others' at short intervals, visited or not",
         )
-    } else if network.tile_values != 16 || !network.ranges.is_empty() {
+    } else if !is_plain(network) && !has_own() {
         Some(
-            "the copies of threads are found by exponents of three bits a cell, which plain tables with tile_values = 16 \
-             have; other tables are indexed by labels to another base",
+            "threads can have copies of small tiles in plain tables with tile_values = 16, found by exponents of three bits \
+             a cell, and of tables for a value range of at most 2^20 weights; these tables are neither",
         )
     } else if matches!(learning.step_size, StepSizeSpec::Autostep { .. }) {
         Some("autostep has no rule for merging the step sizes of several threads")

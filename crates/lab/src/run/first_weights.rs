@@ -22,12 +22,26 @@ pub fn check_sources(recipe: &Recipe) -> Result<(), RunError> {
     Ok(source(recipe)?.map_or(Ok(()), |file| spec.check_first_stages(&file))?)
 }
 
+/// The network that a new run begins with.
+///
+/// # Errors
+/// When there is not enough memory, or `network.from` cannot be read or holds another network.
+pub fn first_network(recipe: &Recipe) -> Result<Network, RunError> {
+    let network = Network::new(recipe.network.spec(recipe.game.side)?)?;
+    if let Some(file) = source(recipe)? {
+        network.fill_first_stages(&file)?;
+        for (stage, factor) in recipe.network.halved_stages() {
+            network.begin_halved(stage, factor)?;
+        }
+    }
+    Ok(network)
+}
+
 /// Gives the trainer the E and A of `network.from`, where the file holds them and the step size has them.
-pub(super) fn continue_coherence(
-    recipe: &Recipe,
-    trainer: &Trainer<'_>,
-    network: &Network,
-) -> Result<(), RunError> {
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn continue_coherence(recipe: &Recipe, trainer: &Trainer<'_>, network: &Network) -> Result<(), RunError> {
     let Some(file) = source(recipe)? else { return Ok(()) };
     let found = ModelInfo::of(&file)?;
     if !found.has_coherence || network.spec().tables() < found.spec.tables() {

@@ -42,12 +42,11 @@ use afterstate_network::Network;
 use crate::{
     chain::StepStatus,
     log::{EvalLine, LogLine, is_at},
-    model::open_file,
     recipe::{Learning, Recipe},
     stats::{Tally, TileRates},
 };
 pub use error::RunError;
-pub use first_weights::check_sources;
+pub use first_weights::{check_sources, continue_coherence, first_network};
 pub use plan::Plan;
 pub use replicas::{MergeEvery, MergeEveryError, Merging, Replicas};
 pub use speed::{LONGEST, Spans, moves_per_second};
@@ -321,18 +320,15 @@ impl Run {
     }
 
     fn prepare(directory: Directory, mut recipe: Recipe, lock: File) -> Result<Self, RunError> {
-        let network = Network::new(recipe.network.spec(recipe.game.side)?)?;
         recipe.parallel.threads = recipe.parallel.thread_count();
         let finished = finished::read(&directory)?;
         let resumed = finished.is_some() || directory.has_checkpoint();
+        let network = match resumed {
+            true => Network::new(recipe.network.spec(recipe.game.side)?)?,
+            false => first_weights::first_network(&recipe)?,
+        };
         let positions = if resumed { Vec::new() } else { positions::positions(&recipe)? };
         let teacher = teacher(&recipe.learning)?;
-        if !resumed && !recipe.network.from.is_empty() {
-            network.fill_first_stages(&open_file(Path::new(&recipe.network.from))?)?;
-            for (stage, factor) in recipe.network.halved_stages() {
-                network.begin_halved(stage, factor)?;
-            }
-        }
         let origin = directory.clone();
         Ok(Run {
             directory,

@@ -211,9 +211,23 @@ fn the_strongest_recipe_is_a_chain_of_shipped_ones() {
     let recipe = place.recipe("best").expect("a recipe");
     let chain = Chain::of(&recipe, &Directory::new(place.runs.join("best")), &place).expect("a chain");
     let kinds: Vec<_> = chain.steps.iter().map(|step| matches!(step.work, Work::Train(_))).collect();
-    assert_eq!((chain.steps.len(), kinds.iter().filter(|&&trains| trains).count()), (11, 9));
+    assert_eq!((chain.steps.len(), kinds.iter().filter(|&&trains| trains).count()), (17, 14));
     let names = chain.steps.iter().filter(|step| matches!(step.work, Work::Train(_))).map(|step| step.name());
-    let expected = ["first", "second", "32256", "31744", "30720", "28672", "24576", "again"];
+    let expected = [
+        "first",
+        "second",
+        "32256",
+        "31744",
+        "30720",
+        "28672",
+        "24576",
+        "again",
+        "again-31744",
+        "third",
+        "third-31744",
+        "third-30720",
+        "third-28672",
+    ];
     assert!(names.eq(expected.map(|name| format!("best-{name}")).into_iter().chain(["best".to_owned()])));
     let costs = chain.costs(false).expect("costs");
     assert_eq!(costs.memory(), 7 * 3 * (1 << 29), "V, E and A of seven stages");

@@ -169,7 +169,7 @@ every_episodes = 2000
 fn networks_that_threads_share_as_a_whole_are_lock_free() {
     for lines in [
         "network.tile_values = 17",
-        "network.ranges = '1-8 9-15'",
+        "network.ranges = '1-8 9-15'\nnetwork.tuples = '3x7'",
         "network.stages = '2^4'",
         "network.stages = '16384'\nnetwork.promotion = true",
     ] {
@@ -178,6 +178,10 @@ fn networks_that_threads_share_as_a_whole_are_lock_free() {
         assert!(error.contains("parallel.mode"), "{error}");
     }
     assert_eq!(resolve("network.stages = '16384'").unwrap().parallel.mode, Parallel::PrivateHot);
+    let split = "network.ranges = '1-7 8-15'";
+    assert_eq!(resolve(split).unwrap().parallel.mode, Parallel::LockFree, "the paper's, unless asked");
+    let asked = resolve(&format!("{split}\nparallel.mode = 'private-hot'")).unwrap();
+    assert_eq!(asked.parallel.mode, Parallel::PrivateHot);
     assert_eq!(resolve("network.stages = 16384").unwrap(), resolve("network.stages = '16384'").unwrap());
 }
 

@@ -125,8 +125,7 @@ fn one_after_the_other(step_size: StepSizeSpec, replicas: u64) -> Vec<[f32; 3]> 
                 [v, e, a, v_a] =
                     if k == 0 { [dv, de, da, dv * da] } else { [v + dv, e + de, a + da, v_a + dv * da] };
             }
-            let coherence = f32::min(e.abs() / a, 1.0);
-            let step = if a == 0.0 { v } else { coherence * v + (1.0 - coherence) * (v_a / a) };
+            let step = if a == 0.0 { v } else { v_a / a };
             agreed[i] = [before[i][0] + step, before[i][1] + e, before[i][2] + a];
         }
     }

@@ -14,14 +14,10 @@
 //!    folded network has no promotion. It is one for play.
 //! 3. Tuples that no other one holds stay, whatever their length.
 
-use std::{
-    collections::BTreeMap,
-    path::Path,
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
-    thread,
-};
+use std::{collections::BTreeMap, path::Path, sync::atomic::Ordering::Relaxed};
 
 use afterstate_game::Symmetry;
+use afterstate_threads::{cores, share};
 
 use super::resolved::Resolved;
 use crate::{
@@ -71,16 +67,7 @@ impl Network {
         };
         let spec = folded_spec(self.spec(), &holders).map_err(SpecError::from)?;
         let folded = Network::new(spec)?;
-        let next = AtomicUsize::new(0);
-        let tables = || std::iter::repeat_with(|| next.fetch_add(1, Relaxed));
-        thread::scope(|scope| {
-            for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-                scope.spawn(|| {
-                    let tables = tables().take_while(|&table| table < folded.spec().tables());
-                    tables.for_each(|table| fold_table(self, &folded, table, &holders));
-                });
-            }
-        });
+        share(cores(), 0..folded.spec().tables(), |table| fold_table(self, &folded, table, &holders));
         Ok(Some(folded))
     }
 }

@@ -141,6 +141,44 @@ fn symmetric_boards_have_equal_values() {
     }
 }
 
+/// Where tables are split, those of small ranges stand in a thread's own area as a whole: the same values, by every
+/// instruction set at the same positions, and no weight of a private table is read where it was.
+#[test]
+fn private_tables_of_value_ranges_give_the_same_values() {
+    for (set, ranges) in [("4x6", "1-7 8-15"), ("4x5", "1-4 5-15"), ("42-33-4-22-3", "1-5 5-15")] {
+        let mut spec = spec(4, set, 16);
+        spec.ranges = Some(ValueRanges::parse(ranges, 16).expect("value ranges"));
+        let network = Network::new(spec).expect("a network that fits");
+        crate::naive::fill(&network);
+        let lookups = network.private_lookups(0).expect("a small table");
+        let area = lookups.area();
+        for (place, position) in network.layout().private_positions() {
+            let bits = network.weights()[position].load(Relaxed);
+            network.weights()[area + place].store(bits, Relaxed);
+        }
+        let view = network.view().with_private(&lookups);
+        let mut slots = FeatureSlots::new(&network, 2);
+        for board in boards::<4>(300) {
+            let value = network.view().find_at(Level::Portable, &board.bytes(), &mut slots, 0);
+            for level in Level::available() {
+                assert_eq!(
+                    view.find_at(level, &board.bytes(), &mut slots, 1),
+                    value,
+                    "{set} {level:?} {board}"
+                );
+            }
+        }
+        // What the threads have for themselves is read nowhere else.
+        for (_, position) in network.layout().private_positions() {
+            network.weights()[position].store(f32::NAN.to_bits(), Relaxed);
+        }
+        for board in boards::<4>(300) {
+            let found = view.find_at(Level::Portable, &board.bytes(), &mut slots, 1);
+            assert!(found.is_finite(), "{set} {board}");
+        }
+    }
+}
+
 /// A thread that keeps the weights of small tiles in its own area finds the same values, by every
 /// instruction set at the same positions, and the area is what it reads for boards of small tiles.
 #[test]

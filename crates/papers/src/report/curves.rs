@@ -4,7 +4,7 @@ use plotters::{coord::types::RangedCoordf64, prelude::*};
 
 use super::{Member, ReportError, Series};
 use crate::reproduce::Sample;
-use afterstate_lab::curve::{CurveError, short};
+use afterstate_lab::curve::{CurveError, line, short};
 
 /// Whole coordinates are coarse: the drawing is this much larger than shown.
 const SCALE: u32 = 4;
@@ -107,12 +107,7 @@ fn training(
     figure: impl Fn(&afterstate_lab::log::LogLine) -> Option<f64>,
 ) -> Vec<(f64, f64)> {
     let [Member { log, .. }] = &series.members[..] else { return Vec::new() };
-    let points: Vec<_> = log.iter().filter_map(|line| Some((line.actions as f64, figure(line)?))).collect();
-    let average = |chunk: &[(f64, f64)]| {
-        let mean = chunk.iter().map(|point| point.1).sum::<f64>() / chunk.len() as f64;
-        (chunk[chunk.len() - 1].0, mean)
-    };
-    points.chunks(points.len().div_ceil(MOST_POINTS).max(1)).map(average).collect()
+    line(log, MOST_POINTS, figure)
 }
 
 /// The highest value that is shown: that of the lines with some room, and of intervals as far as they leave the lines

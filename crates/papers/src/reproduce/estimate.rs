@@ -5,6 +5,7 @@ use std::{collections::HashMap, time::Instant};
 use afterstate_dcnn::{self as convolutional, CrossEntropy, Dcnn, DcnnSpec, Sample};
 use afterstate_game::{Game, Move, Rules};
 use afterstate_learning::Budget;
+use afterstate_threads::for_each;
 
 use super::{Plan, ReproduceError, training::Method, work::lanes_of};
 use afterstate_lab::{
@@ -128,11 +129,8 @@ fn measure_lesson(spec: DcnnSpec, threads: usize) -> Result<Option<f64>, Reprodu
 fn measure(recipe: &Recipe, lanes: usize, threads: usize) -> Result<Option<f64>, ReproduceError> {
     let mut recipe = recipe.clone();
     recipe.parallel.threads = threads;
-    let lane = || run::moves_per_second(&recipe);
-    let rates = std::thread::scope(|scope| {
-        let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
-        lanes.into_iter().filter_map(|lane| lane.join().ok()).collect::<Result<Vec<_>, _>>()
-    })?;
+    let rates = for_each(0..lanes, |_| run::moves_per_second(&recipe));
+    let rates = rates.into_iter().collect::<Result<Vec<_>, _>>()?;
     Ok(rates.into_iter().flatten().reduce(|sum, rate| sum + rate))
 }
 

@@ -50,9 +50,11 @@ pub(crate) async fn recipes(State(app): State<App>) -> Answer<Json<Value>> {
             let (steps, needs) = steps(&app, &name, &recipe);
             let chain = Chain { steps };
             let (plan, costs) = (Plan::of(&recipe).ok()?, chain.costs(false).ok()?);
+            // A run of this name may be finished, and costs nothing then; another one still takes its memory.
+            let memory = costs.memory().max(plan.bytes);
             Some(json!({
-                "memory": costs.memory(),
-                "fits": plan.available.is_none_or(|available| costs.memory() <= available),
+                "memory": memory,
+                "fits": plan.available.is_none_or(|available| memory <= available),
                 "disk": costs.disk(),
                 "steps": chain.needs().iter().filter(|step| !step.is_done).map(Step::name).collect::<Vec<_>>(),
                 "needs": needs,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::error::Failure;
 
-const REFERENCE: &str = include_str!("../../../../../docs/recipes.md");
+const REFERENCE: &str = include_str!("../../../recipes.md");
 
 /// A key of recipes.
 struct Key {

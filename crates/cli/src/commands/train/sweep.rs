@@ -1,7 +1,6 @@
 //! `afterstate train TABLE --all --seeds N --jobs N`: many trainings by one command.
 
 use std::{
-    collections::VecDeque,
     io::{IsTerminal, Write, stderr},
     sync::{
         Mutex, PoisonError,
@@ -15,6 +14,7 @@ use afterstate_lab::{
     run::{Directory, Observer, Outcome, Run, RunError, Status},
     stats::Spread,
 };
+use afterstate_threads::{Queue, for_each};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
@@ -64,23 +64,18 @@ impl Train {
         }
         let stop = stop_signal()?;
         let (count, all) = (self.jobs_at_once(), jobs.len());
-        let (queue, ended, failed) =
-            (Mutex::new(VecDeque::from(jobs)), Mutex::new(Vec::new()), Mutex::new(None));
+        let (queue, ended, failed) = (Queue::new(jobs.into_iter()), Mutex::new(Vec::new()), Mutex::new(None));
         let bar = bar(all as u64);
-        std::thread::scope(|scope| {
-            for _ in 0..count.min(all) {
-                scope.spawn(|| {
-                    while let Some(job) = lock(&queue).pop_front().filter(|_| !stop.load(Relaxed)) {
-                        match train(job, &stop, &bar) {
-                            Ok(done) => lock(&ended).push(done),
-                            Err(error) => {
-                                // The others save what they have.
-                                stop.store(true, Relaxed);
-                                lock(&failed).get_or_insert(error);
-                            }
-                        }
+        for_each(0..queue.threads(count), |_| {
+            while let Some(job) = queue.take().filter(|_| !stop.load(Relaxed)) {
+                match train(job, &stop, &bar) {
+                    Ok(done) => lock(&ended).push(done),
+                    Err(error) => {
+                        // The others save what they have.
+                        stop.store(true, Relaxed);
+                        lock(&failed).get_or_insert(error);
                     }
-                });
+                }
             }
         });
         bar.finish_and_clear();

@@ -51,21 +51,3 @@ fn step_of(step: f32, precision: u8) -> f32 {
 fn tables_per_stage(spec: &NetworkSpec) -> usize {
     spec.values.sets() * spec.tables_per_set()
 }
-
-/// Does something for every number below `count`, on all cores.
-fn in_parallel<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-    let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(count);
-    let numbers = || std::iter::from_fn(|| Some(next.fetch_add(1, Relaxed)).filter(|&number| number < count));
-    let mut results: Vec<(usize, T)> = std::thread::scope(|scope| {
-        let worker = || numbers().map(|number| (number, work(number))).collect::<Vec<_>>();
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        let join = |worker: std::thread::ScopedJoinHandle<'_, Vec<_>>| {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        workers.into_iter().flat_map(join).collect()
-    });
-    results.sort_by_key(|(number, _)| *number);
-    results.into_iter().map(|(_, result)| result).collect()
-}

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use afterstate_threads::{cores, share};
+
 use super::{
     STEP, STEPS, VERSION_APART,
     coder::{Decoder, SYMBOLS},
-    in_parallel,
     shape::Shape,
     step_of, tables_per_stage,
     walk::{Levels, Walk},
@@ -23,7 +24,7 @@ pub(in crate::file) fn fill(network: &Network, file: &TensorFile) -> Result<(), 
         Problem::Metadata { key: STEP, found: text, right: "a number from 1e-6 to 1e9" }.at(file.path())
     })?;
     let filled =
-        in_parallel(tables_per_stage(network.spec()), |table| fill_stages(network, table, step, file));
+        share(cores(), 0..tables_per_stage(network.spec()), |table| fill_stages(network, table, step, file));
     filled.into_iter().collect()
 }
 

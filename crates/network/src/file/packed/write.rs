@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeMap, path::Path, sync::atomic::Ordering::Relaxed};
 
+use afterstate_threads::{cores, share};
+
 use super::{
     STEP, STEPS, StageCoding, VERSION, VERSION_APART,
     coder::Encoder,
-    in_parallel,
     shape::Shape,
     step_of, tables_per_stage,
     walk::{Levels, Walk},
@@ -52,7 +53,7 @@ impl Packed {
         }
         let per_stage = tables_per_stage(spec);
         let mut groups =
-            in_parallel(per_stage, |table| pack_stages(network, stages, table, step, &precision));
+            share(cores(), 0..per_stage, |table| pack_stages(network, stages, table, step, &precision));
         let weights = groups.iter().flatten().map(|(_, weights)| weights).sum();
         let tables = (0..spec.stages.count() * per_stage)
             .map(|table| std::mem::take(&mut groups[table % per_stage][table / per_stage].0))
