@@ -174,6 +174,12 @@ impl fmt::Display for Downgrade {
     }
 }
 
+impl serde::Serialize for Downgrade {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// A player that sees states downgraded.
 #[derive(Clone, Debug)]
 pub struct TileDowngrading<P> {

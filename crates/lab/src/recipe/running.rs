@@ -2,7 +2,7 @@
 
 use afterstate_learning::{Budget, Parallel, StepSizeSpec};
 use afterstate_network::{Layout, Stages};
-use afterstate_search::{Limit, PlayerSpec};
+use afterstate_search::{Downgrade, Limit, PlayerSpec};
 use serde::{Serialize, Serializer};
 
 use super::{Learning, Network, document::Document, value::FromToml};
@@ -11,6 +11,7 @@ use super::{Learning, Network, document::Document, value::FromToml};
 pub(super) const MOST: u64 = 1_000_000_000_000_000_000;
 
 const COUNT: &str = "a whole number from 1 to 10^18";
+const DOWNGRADED: &str = "the boards to downgrade, such as \"16384\" or \"16384..24576\"";
 const SECONDS: &str = "a number of seconds above 0, at most 10^9";
 
 fn is_count(count: &u64) -> bool {
@@ -111,6 +112,9 @@ pub struct Evaluation {
     /// The number of games of each.
     #[serde(serialize_with = "one_for_all_or_each")]
     pub games: Vec<u64>,
+    /// The boards that are downgraded unless a search says otherwise, here and wherever the model plays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub downgrade: Option<Downgrade>,
 }
 
 impl Evaluation {
@@ -128,7 +132,9 @@ impl Evaluation {
             !searches.is_empty() && searches.iter().enumerate().all(first)
         };
         let greedy = PlayerSpec::new(Limit::Plies(1));
-        let searches = doc.read("evaluation.searches", vec![greedy], expected, different);
+        let mut searches = doc.read("evaluation.searches", vec![greedy], expected, different);
+        let downgrade = doc.read("evaluation.downgrade", None, DOWNGRADED, |_| true);
+        searches.iter_mut().for_each(|search| *search = search.or_downgraded(downgrade));
         let key = "evaluation.games";
         let expected = "a whole number from 1 to 10^9, or a list of one for each of evaluation.searches";
         let count = searches.len();
@@ -137,7 +143,7 @@ impl Evaluation {
                 && games.iter().all(|games| (1..=1_000_000_000).contains(games))
         });
         let games = if games.len() == count { games } else { vec![games[0]; count] };
-        Evaluation { every, searches, games }
+        Evaluation { every, searches, games, downgrade }
     }
 }
 
@@ -151,6 +157,12 @@ impl FromToml for OneOrEach {
 }
 
 impl FromToml for PlayerSpec {
+    fn from_toml(value: &toml::Value) -> Option<Self> {
+        value.as_str()?.parse().ok()
+    }
+}
+
+impl FromToml for Downgrade {
     fn from_toml(value: &toml::Value) -> Option<Self> {
         value.as_str()?.parse().ok()
     }
@@ -177,7 +189,9 @@ pub struct Checkpoint {
 
 impl Checkpoint {
     pub(super) fn read(doc: &mut Document, evaluation: &Evaluation) -> Self {
-        let best = doc.read("checkpoint.best", None, "a search, such as \"3ply\"", |_| true);
+        let best: Option<PlayerSpec> =
+            doc.read("checkpoint.best", None, "a search, such as \"3ply\"", |_| true);
+        let best = best.map(|search| search.or_downgraded(evaluation.downgrade));
         if best.is_some_and(|best| evaluation.every == 0 || !evaluation.searches.contains(&best)) {
             let reason = "the best network is known by evaluations: name the search in evaluation.searches, with evaluation.every";
             doc.impossible("checkpoint.best", reason);

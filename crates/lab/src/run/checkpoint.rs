@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Directory, Run, RunError, check_unchanged, replicas};
 use crate::{
+    model::DOWNGRADE,
     recipe::{Recipe, RecipeError},
     stats::Tally,
 };
@@ -44,7 +45,8 @@ fn origin(recipe: &Recipe, progress: Progress) -> Result<BTreeMap<String, String
         ("actions", progress.actions.to_string()),
         ("episodes", progress.episodes.to_string()),
     ];
-    Ok(entries.map(|(key, value)| (key.to_owned(), value)).into())
+    let downgrade = recipe.evaluation.downgrade.map(|boards| (DOWNGRADE, boards.to_string()));
+    Ok(entries.into_iter().chain(downgrade).map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
 /// Writes the network alone.

@@ -305,6 +305,18 @@ fn evaluations_are_by_one_or_several_searches() {
 }
 
 #[test]
+fn evaluations_downgrade_unless_a_search_says_otherwise() {
+    let text = "evaluation = { searches = ['1ply', '2ply+downgrade=off'], downgrade = '16384..24576' }\n\
+                checkpoint.best = '1ply'";
+    let recipe = resolve(text).unwrap();
+    let searches: Vec<_> = recipe.evaluation.contests().map(|(player, _)| player.to_string()).collect();
+    assert_eq!(searches, ["1ply+downgrade=16384..24576", "2ply+downgrade=off"]);
+    assert_eq!(recipe.checkpoint.best.unwrap().to_string(), searches[0]);
+    assert_eq!(parse(&recipe.to_toml().unwrap(), &[]).unwrap().evaluation, recipe.evaluation);
+    assert!(error("evaluation.downgrade = '16385'").contains("the boards to downgrade"));
+}
+
+#[test]
 fn wrong_choices_are_told_the_nearest() {
     assert_eq!(
         error("learning.order = 'foward'"),
