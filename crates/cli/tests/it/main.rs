@@ -5,6 +5,7 @@ mod command;
 mod conformance;
 mod dcnn;
 mod docs;
+mod documented;
 mod endgame;
 mod engine;
 mod eval;
