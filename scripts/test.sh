@@ -56,7 +56,8 @@ else
 fi
 
 section "examples"
-for example in game/play_a_game search/custom_value_function learning/train learning/custom_target; do
+for example in game/play_a_game search/custom_value_function learning/train learning/custom_target \
+    lab/load_and_search; do
     cargo run --quiet --locked -p "afterstate-${example%/*}" --example "${example#*/}" | tail -n 1
 done
 

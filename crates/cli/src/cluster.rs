@@ -72,15 +72,15 @@ pub(crate) fn run(world: &World, command: Command, out: &mut dyn Write) -> Resul
 enum Question<T> {
     /// For numbers.
     Deal,
-    /// Whether to go on, with something to tell.
+    /// Whether to continue, with something to tell.
     Tell(T),
 }
 
-/// What it answers: some numbers, and whether to go on.
+/// What it answers: some numbers, and whether to continue.
 type Answer = (Vec<u64>, bool);
 
 /// Deals numbers out to all ranks. The first rank works by `lead`, the others by `follow`, each with its own dealer. What
-/// `follow` tells reaches `hear` in the first rank; both give whether to go on.
+/// `follow` tells reaches `hear` in the first rank; both return whether to continue.
 pub(crate) fn deal<T, R>(
     world: &World,
     deck: &dyn Dealer,

@@ -26,7 +26,7 @@ impl Failure {
         Failure::Input { message: message.to_string(), hint: hint.to_string() }
     }
 
-    /// The user stopped it; the hint says how it can go on.
+    /// The user stopped it; the hint says how to continue.
     pub(crate) fn stopped(message: impl ToString, hint: impl ToString) -> Self {
         Failure::Stopped { message: message.to_string(), hint: hint.to_string() }
     }

@@ -22,7 +22,7 @@ use error::Failure;
 #[command(name = "afterstate", version, about, disable_help_subcommand = true)]
 #[command(after_help = "Run `afterstate COMMAND --help` for examples of a command.\n\
     Boards are written as exponents: 0 is empty, 1 is a 2, 2 is a 4, … b is a 2048, h is a 131072.\n\
-    AFTERSTATE_ISA=portable, avx2 or avx512 in the environment asks for an instruction set; results are the same.")]
+    AFTERSTATE_ISA=portable, avx2 or avx512 in the environment selects an instruction set; results are the same.")]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,

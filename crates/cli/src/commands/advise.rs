@@ -22,11 +22,11 @@ use crate::{
     format::{percent, thousands},
 };
 
-/// Say what each move is worth
+/// Show the value of each move
 ///
-/// The value of a move is what it earns and the score that is expected after it, to the end of the game. The best line
-/// is how the game goes on when typical tiles appear. A DCNN says instead how many of the eight symmetric boards vote for
-/// a move, and adds its mean probability.
+/// The value of a move is its reward plus the score expected after it, to the end of the game. The best line shows how
+/// the game continues when typical tiles appear. For a DCNN, the number of symmetric boards that vote for a move is
+/// shown instead, with its mean probability.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate advise 0000/0010/0100/000b --model runs/quick\n  \
@@ -42,13 +42,13 @@ pub(crate) struct Advise {
     /// The model file, or the directory of a run; without it, the built-in model
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
-    /// The true values, on 3×3 and 2×2: from a file that `afterstate solve -o FILE` has written, or solved now
+    /// Exact values, on 3×3 and 2×2: from a file written by `afterstate solve -o FILE`, or solved now
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with_all = ["model", "search"])]
     exact: Option<Option<PathBuf>>,
     /// How to look ahead, as for `afterstate eval` [default: 3ply, and majority for a DCNN]
     #[arg(long)]
     search: Option<String>,
-    /// Ask the endgame tables of this directory at the leaves of the search, and show the chances
+    /// Probe the endgame tables of this directory at the leaves of the search, and show the chances
     #[arg(long, value_name = "DIR", conflicts_with = "exact")]
     endgame: Option<PathBuf>,
     /// The number of threads, 0 for all cores

@@ -49,7 +49,7 @@ const GAMES: u64 = 5;
     afterstate conformance > vectors.jsonl\n  \
     python examples/python/conformance.py vectors.jsonl my_module:MyEnvironment")]
 pub(crate) struct Conformance {
-    /// The number of boards from games, besides those that are always there
+    /// The number of boards from games, in addition to the fixed ones
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = crate::commands::numbers::parse_number)]
     boards: u64,
     /// The seed of the games

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::error::Failure;
 
-/// Count the ways in which a game can go on from a board
+/// Count the ways in which a game can continue from a board
 ///
 /// A way is a move, the cell of the new tile and whether that tile is a 2 or a 4, as often as DEPTH says.
 /// The counts are the standard check that a program knows the rules.

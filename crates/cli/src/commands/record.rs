@@ -32,8 +32,8 @@ use crate::{
 
 /// Record games of a strong player, for networks to learn from
 ///
-/// Every move becomes a row of a Parquet file: game, ply, board, move, reward, spawn_cell, spawn_tile, score_to_end. Each file
-/// holds twenty games and is written when they are over. The same command goes on where it was interrupted.
+/// Every move becomes a row of a Parquet file: game, ply, board, move, reward, spawn_cell, spawn_tile, score_to_end.
+/// Each file holds twenty games and is written when they are over. After an interruption the same command continues.
 #[derive(Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -188,8 +188,8 @@ impl Recording {
             }
             return Ok(());
         }
-        // What was asked for is not there, but nothing is wrong: the user stopped it.
-        let _ = writeln!(stderr(), "stopped; the same command goes on with the files that are finished");
+        // What was requested is not there, but nothing is wrong: the user stopped it.
+        let _ = writeln!(stderr(), "stopped; the same command continues with the finished files");
         Ok(())
     }
 }

@@ -27,13 +27,13 @@ const MOST_MOVES: usize = 1_000_000;
 /// The number of worst moves that are shown.
 const WORST: usize = 10;
 
-/// Judge the moves of a played game
+/// Judge the moves of a game
 ///
-/// Each move is judged by the chance that it leaves to reach the next large tile in this game, beside the chance that the best
-/// move leaves. The accuracy compares what the moves of the game lost with what moves at random would have lost in its
-/// positions: 100% is the best play, 0% is play at random.
-/// docs/review.md tells where the chances come from, docs/api.md how games can be written: a record of this program, boards
-/// with moves, moves with tiles, or a replay of 2048verse.
+/// Each move is judged by the chance of reaching the next large tile in this game, compared with the chance after the
+/// best move. The accuracy compares what the moves of the game lost with what random moves would have lost in its
+/// positions: 100% is the best play, 0% is random play. docs/review.md explains where the chances come from,
+/// docs/api.md how games can be written: a record of this program, boards with moves, moves with tiles, or a replay of
+/// 2048verse.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate review game.txt\n  \

@@ -17,9 +17,9 @@ use crate::error::Failure;
 
 /// Serve the page and the API
 ///
-/// The page is where to watch a model play, to play, to analyse boards, to review games, and to train; docs/api.md
-/// describes the API. Only this machine can reach it unless --listen says otherwise. The address that is printed holds a
-/// token: whoever opens it may start and stop trainings. Ctrl-C stops it.
+/// On the page you can watch a model play, play, analyse boards, review games, and train; docs/api.md describes the
+/// API. Only this machine can reach it unless --listen says otherwise. The printed address holds a token: anyone who
+/// opens it can start and stop trainings. Ctrl-C stops it.
 #[derive(Args, Default)]
 #[command(after_help = "Examples:\n  \
     afterstate                               the same as `afterstate serve`\n  \
@@ -27,19 +27,19 @@ use crate::error::Failure;
     afterstate serve --port 8080\n  \
     curl '127.0.0.1:2048/api/advise?board=0000/0010/0100/000b'")]
 pub(crate) struct Serve {
-    /// The model to begin with: a file, or the directory of a run [the built-in one]
+    /// The first model: a file, or the directory of a run [the built-in one]
     model: Option<PathBuf>,
-    /// Ask the endgame tables of this directory at the leaves of searches
+    /// Probe the endgame tables of this directory at the leaves of searches
     #[arg(long, value_name = "DIR")]
     endgame: Option<PathBuf>,
     /// The port [2048, or the next one that is free]
     #[arg(long)]
     port: Option<u16>,
-    /// The address to listen on, such as 0.0.0.0 to let other machines in; whoever reaches it can use the models, but
-    /// trainings need the token
+    /// The address to listen on, such as 0.0.0.0 to let other machines in; anyone who reaches it can use the models,
+    /// but trainings need the token
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<IpAddr>,
-    /// A name that browsers may know this server by, besides localhost; may be given often
+    /// A host name for this server in browsers, besides localhost; may be repeated
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
     /// The directory of runs; `runs` unless another one is named
@@ -92,7 +92,7 @@ impl Serve {
     }
 }
 
-/// Refuses a model that is none, before anything is served.
+/// Rejects an invalid model, before anything is served.
 fn check_model(path: &Path) -> Result<(), Failure> {
     let file = open_file(path)?;
     if !DcnnInfo::is_in(&file) {
@@ -106,7 +106,7 @@ fn warning(listen: IpAddr, port: u16) -> String {
     let who = if listen.is_unspecified() {
         "every machine that reaches this one".into()
     } else {
-        format!("whoever reaches {listen}")
+        format!("anyone who reaches {listen}")
     };
     format!(
         "{who} can now use this server on port {port}: the models and runs, and the processor for searches. There is no \

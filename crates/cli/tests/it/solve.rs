@@ -93,7 +93,7 @@ fn the_regret_of_a_policy_is_what_it_is_short_of_the_optimum() {
     let short = number(&object["optimum"]) - number(&object["expected_score"]);
     assert!(short > 1.0 && (number(&object["regret"]["total"]) - short).abs() < 1e-3, "{object}");
     let text = good(directory.path(), &["solve", "--policy", ".", "--regret"]);
-    assert!(text.contains("of the moves are not the best") && text.contains("in place of"), "{text}");
+    assert!(text.contains("of the moves are not the best") && text.contains("instead of"), "{text}");
     // The search knows the rest of the game better than these values do.
     let deeper = json(directory.path(), &["solve", "--policy", ".", "--search", "3ply", "--json"]);
     assert!(number(&deeper["expected_score"]) > number(&object["expected_score"]), "{deeper}");
@@ -120,7 +120,7 @@ fn exact_advice_from_a_file_and_without() {
         (&["advise", "0110", "--exact=altered"], "altered: is damaged"),
         (&["advise", "0110", "--exact=short"], "short: is cut short"),
         (&["advise", "010000000", "--exact=2x2.solution"], "of side 2, not 3"),
-        (&["advise", "6660", "--exact"], "no game comes to 66/60"),
+        (&["advise", "6660", "--exact"], "no game reaches 66/60"),
         (&["advise", "0110000000000000", "--exact"], "4×4 is not solved"),
         (&["advise", "0110", "--exact=none"], "cannot be read"),
     ];

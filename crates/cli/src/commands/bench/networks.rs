@@ -86,7 +86,7 @@ fn training(tuples: &str, name: &str, step_size: StepSizeSpec) -> Result<Vec<Fig
     cases.into_iter().map(figure).collect()
 }
 
-/// Moves per second of a trainer that goes on from the network as it is.
+/// Moves per second of a trainer that continues from the network as it is.
 fn training_rate(
     network: &Network,
     step_size: StepSizeSpec,

@@ -29,7 +29,7 @@ pub(super) struct Eval {
     /// The directory of the records, or one file
     #[arg(long, value_name = "DIR")]
     records: PathBuf,
-    /// How many records to look at, from all over
+    /// How many records to use, spread over all of them
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = crate::commands::numbers::parse_count)]
     samples: u64,
     /// The number of threads, 0 for all cores
@@ -46,7 +46,7 @@ pub(super) struct Eval {
 impl Eval {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let Kind::Dcnn(dcnn, _) = Model::open(Some(&self.model))?.kind else {
-            let message = format!("{} is no convolutional network", self.model.display());
+            let message = format!("{} is not a convolutional network", self.model.display());
             return Err(Failure::input(message, "`afterstate dcnn train` makes one"));
         };
         let step = accuracy(dcnn, &self.records, self.samples, thread_count(self.threads), self.device);

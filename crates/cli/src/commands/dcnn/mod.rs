@@ -12,10 +12,10 @@ use crate::error::Failure;
 
 pub(super) use train::failure;
 
-/// Teach convolutional networks by play records, and see how well they play
+/// Train convolutional networks on play records, and test them
 ///
-/// The policy networks of Kondo and Matsuzaki (2019): convolutions that look at the board and say which move the player
-/// of the records would make.
+/// The policy networks of Kondo and Matsuzaki (2019): convolutions that predict, from the board, the move of the
+/// recorded player.
 #[derive(Args)]
 pub(crate) struct Dcnn {
     #[command(subcommand)]

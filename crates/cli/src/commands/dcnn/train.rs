@@ -21,15 +21,16 @@ use crate::{
     signals::stop_signal,
 };
 
-/// Teach a network by play records
+/// Train a network on play records
 ///
-/// Learns by Adam to give the moves of the records, and writes error and accuracy to log.jsonl, test plays to eval.jsonl, and a checkpoint
-/// each minute. One file of fifty is never learned from, and tells how well the network does on games that it has not seen. Ctrl-C saves;
-/// --resume goes on exactly where it was. The result does not depend on the number of threads.
+/// Adam teaches the network to predict the moves of the records. Error and accuracy are written to log.jsonl, test
+/// games to eval.jsonl, and a checkpoint each minute. One file in fifty is held out, to measure the network on games
+/// that it has not seen. Ctrl-C saves; --resume continues exactly where training stopped. The result does not depend
+/// on the number of threads.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate dcnn train --records records --layers 5 --out runs/dcnn-5\n  \
-    afterstate dcnn train --out runs/dcnn-5 --resume --samples 40000000      goes on\n  \
+    afterstate dcnn train --out runs/dcnn-5 --resume --samples 40000000      continues\n  \
     afterstate dcnn train --records records --layers 3 --channels 64 --augment --final-rate 0.0001\n  \
     afterstate dcnn train --records records --value 4x6                      an n-tuple network of values\n  \
     afterstate eval runs/dcnn-5 --search plain")]
@@ -46,10 +47,10 @@ pub(super) struct Train {
     /// Teach a network of values instead: tjwei, or the name of an n-tuple network such as 4x6
     #[arg(long, value_name = "NETWORK", conflicts_with_all = ["layers", "channels"])]
     value: Option<String>,
-    /// The tiles that the input tells apart: 16 up to 32768, 18 up to 131072 [default: 16]
+    /// The tiles that the input distinguishes: 16 up to 32768, 18 up to 131072 [default: 16]
     #[arg(long, value_name = "N")]
     tile_values: Option<usize>,
-    /// The number of records to learn from in all; they come again when all have been seen [default: 20000000]
+    /// The number of records to learn from in total; they repeat when all have been seen [default: 20000000]
     #[arg(long, value_name = "N", value_parser = crate::commands::numbers::parse_count)]
     samples: Option<u64>,
     /// The number of records in a batch [default: 1000]
@@ -61,7 +62,7 @@ pub(super) struct Train {
     /// The learning rate at the end [default: the same]
     #[arg(long, value_name = "RATE")]
     final_rate: Option<f32>,
-    /// See each board through a random symmetry
+    /// Apply a random symmetry to each board
     #[arg(long)]
     augment: bool,
     /// The seed of initial weights and of the order of records [default: 1]
@@ -70,7 +71,7 @@ pub(super) struct Train {
     /// The number of records that are shuffled at a time, 32 bytes each [default: 2000000]
     #[arg(long, value_name = "N")]
     buffer: Option<usize>,
-    /// Play test games after each so many records, 0 for never [default: 2000000]
+    /// Play test games every so many records, 0 for never [default: 2000000]
     #[arg(long, value_name = "N")]
     test_every: Option<u64>,
     /// The number of test games [default: 100]
@@ -79,13 +80,13 @@ pub(super) struct Train {
     /// The directory of the run
     #[arg(long, value_name = "DIR", default_value = "runs/dcnn")]
     out: PathBuf,
-    /// Go on where the run was interrupted
+    /// Continue an interrupted run
     #[arg(long)]
     resume: bool,
     /// The number of threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
-    /// Where to learn: cpu, or gpu in a program built with GPUs; a run can be resumed on the other one
+    /// Where to train: cpu, or gpu in a program built with GPU support; a run can be resumed on the other one
     #[arg(long, default_value_t)]
     device: Device,
     /// Print one JSON object instead
@@ -198,7 +199,7 @@ impl Display {
             Event::Learning(done, _) => self.bar.set_position(done),
             Event::Logged(line) => self.print(&describe(line)),
             Event::Game(_) => self.bar.tick(),
-            Event::Warning(error) => self.print(&format!("warning: {error}; learning goes on")),
+            Event::Warning(error) => self.print(&format!("warning: {error}; training continues")),
             Event::Tested(test) => {
                 let (games, score) = (test.report.games, &test.report.score);
                 let tile = percent(test.report.tiles.get(&2048).copied().unwrap_or_default());
@@ -210,7 +211,7 @@ impl Display {
 
     fn print(&self, text: &str) {
         if self.bar.is_hidden() {
-            // Progress is for whoever looks; without them nothing is lost.
+            // A progress line that cannot be written is no loss.
             let _ = writeln!(stderr(), "{text}");
         } else {
             self.bar.println(text);
@@ -236,7 +237,7 @@ pub(in crate::commands) fn failure(error: DcnnError) -> Failure {
         DcnnError::Records(error) => record::failure(error),
         DcnnError::File(error) => model::failure(error),
         DcnnError::Exists(_) => {
-            Failure::input(error, "`--resume` goes on with it, and `--out` gives another directory")
+            Failure::input(error, "`--resume` continues it, and `--out` gives another directory")
         }
         DcnnError::NoRun(_) => Failure::input(error, "leave out `--resume` to begin one"),
         DcnnError::Busy(_) => Failure::other(error, "wait for it, or give another directory with `--out`"),

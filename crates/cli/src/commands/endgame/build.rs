@@ -20,7 +20,7 @@ use crate::{
 /// Build a set of tables
 ///
 /// `laptop` and `workstation` are part of the program; others are TOML files, with a [[table]] of name, target, walls and precision
-/// for each table. Tables that are there stay; after an interruption the same command goes on where it was.
+/// for each table. Existing tables are kept; after an interruption the same command continues.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate endgame build laptop --out endgames\n  \

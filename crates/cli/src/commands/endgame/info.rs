@@ -12,7 +12,7 @@ use crate::{
     format::{bytes, percent, thousands},
 };
 
-/// Say what is in tables
+/// Describe tables
 #[derive(Args)]
 pub(super) struct Info {
     /// The table files

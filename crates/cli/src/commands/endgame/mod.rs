@@ -14,11 +14,11 @@ use clap::{Args, Subcommand};
 
 use crate::error::Failure;
 
-/// Exact chances of endgames: solve them, keep them in tables, look them up
+/// Exact chances of endgames: solve them, store them in tables, look them up
 ///
-/// In an endgame the largest tiles are walls: they stand in certain cells, never merge, and leave the others free. The chance
-/// is that of making a target tile in the free cells by the best play. `--endgame DIR` lets eval, advise, play, serve and record
-/// ask the tables of a directory at the leaves of a search.
+/// In an endgame the largest tiles are walls: they occupy certain cells, never merge, and leave the others free. The
+/// chance is the probability of making a target tile in the free cells with best play. `--endgame DIR` lets eval,
+/// advise, play, serve and record probe the tables of a directory at the leaves of a search.
 #[derive(Args)]
 pub(crate) struct Endgame {
     #[command(subcommand)]

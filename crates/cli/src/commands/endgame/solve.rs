@@ -15,28 +15,28 @@ use crate::{
 
 /// Solve an endgame
 ///
-/// Several shapes of walls make an endgame in which moves may lead from one to another. A move is allowed when the walls stand in
-/// one of the shapes after it; walls slide like tiles and never merge. Solved are all positions that come up from layouts of
-/// small tiles and from those that --from gives.
+/// Several shapes of walls make an endgame in which moves may lead from one to another. A move is allowed when the
+/// walls stand in one of the shapes after it; walls slide like tiles and never merge. All positions that follow from
+/// layouts of small tiles, and from those given with --from, are solved.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate endgame solve --walls FFFF/FF../..../.... --target 512 --from FFFF/FF01/0000/0002\n  \
     afterstate endgame solve --walls FFFF/FFF./..../.... --walls FFFF/FF.F/..../.... --target 256 -o 7.endgame")]
 pub(super) struct Solve {
-    /// A shape of walls, F for a wall and . for a free cell; may be given often
+    /// A shape of walls, F for a wall and . for a free cell; may be repeated
     #[arg(long, value_name = "WALLS", required = true)]
     walls: Vec<String>,
-    /// The tile to be made
+    /// The target tile
     #[arg(long, value_name = "TILE")]
     target: u32,
     /// The cells in which the target has to stand, with the walls as in the first shape, marked F; until then it is carried as a tile.
     /// Without it, the goal is reached when the target is made
     #[arg(long, value_name = "CELLS")]
     place: Option<Walls>,
-    /// An afterstate whose chance is wanted, with walls as F and tiles as exponents; may be given often
+    /// An afterstate whose chance to print, with walls as F and tiles as exponents; may be repeated
     #[arg(long, value_name = "BOARD")]
     from: Vec<Position>,
-    /// Write a table to this file; after an interruption the same command goes on
+    /// Write a table to this file; after an interruption the same command continues
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// How exactly the table keeps chances: u8, u16 or f32

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::work;
 use crate::{error::Failure, format::thousands};
 
-/// Check tables: every byte, and some positions solved again
+/// Check tables: every byte, and a sample of positions solved again
 #[derive(Args)]
 pub(super) struct Verify {
     /// The table files
@@ -30,7 +30,7 @@ impl Verify {
             let verified = table.verify(self.positions).map_err(work::table_failure)?;
             if let Some((position, kept, found)) = verified.wrong {
                 let message =
-                    format!("{}: {position} has a chance of {kept}, but comes to {found}", path.display());
+                    format!("{}: {position} has a chance of {kept}, but should have {found}", path.display());
                 return Err(Failure::other(
                     message,
                     "remove it, and `afterstate endgame build` makes a new one",

@@ -11,11 +11,12 @@ use serde_json::json;
 use super::work;
 use crate::{commands::thread_count, error::Failure, format::thousands};
 
-/// Solve a table again, with goals that count what a network thinks of them
+/// Solve a table again, with goals weighted by a network's values
 ///
-/// A goal counts (V − V of a lost endgame) / (V of the best goal − V of a lost endgame), above 0 and at most 1: the chance that the game
-/// goes on from there, by the network's values V. The table must have a place for its target (`solve --place`, `place` in a set), so that
-/// the walls of a goal are in order. It holds beside the given walls alone; in play it is asked before a table whose goals count 1.
+/// A goal counts (V − V of a lost endgame) / (V of the best goal − V of a lost endgame), above 0 and at most 1: the
+/// chance that the game continues from there, by the network's values V. The table must have a place for its target
+/// (`solve --place`, `place` in a set), so that the walls of a goal are in order. It applies only beside the given
+/// walls; in play it is probed before a table whose goals count 1.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate endgame weigh 5.endgame --model late.safetensors --tiles 16384,8192,4096,2048,1024 -o 31744.endgame")]
@@ -28,7 +29,7 @@ pub(super) struct Weigh {
     /// The walls, the largest one first
     #[arg(long, value_name = "TILES", value_delimiter = ',', required = true)]
     tiles: Vec<u32>,
-    /// The file of the new table; after an interruption the same command goes on
+    /// The file of the new table; after an interruption the same command continues
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// The number of threads, 0 for all cores

@@ -67,7 +67,7 @@ pub(super) fn failure(error: SolveError) -> Failure {
         SolveError::File { .. } | SolveError::Kept { .. } => {
             Failure::other(error, "is there room on the disk, and may you write there?")
         }
-        SolveError::Stopped => Failure::other(error, "the same command with `-o FILE` goes on where it was"),
+        SolveError::Stopped => Failure::other(error, "the same command with `-o FILE` continues"),
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Engine {
     /// The number of threads of a search, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = parse_threads)]
     threads: usize,
-    /// Ask the endgame tables of this directory at the leaves of the search
+    /// Probe the endgame tables of this directory at the leaves of the search
     #[arg(long, value_name = "DIR")]
     endgame: Option<PathBuf>,
 }
@@ -79,14 +79,14 @@ impl Engine {
     }
 }
 
-/// What the reader of the input tells a search that is under way.
+/// What the reader of the input tells a running search.
 #[derive(Default)]
 struct Signals {
     /// The search is to end now.
     stop: Arc<AtomicBool>,
     /// The session is to end: at once where the search has no end of its own, else after it.
     quit: AtomicBool,
-    /// The search under way has no end of its own.
+    /// The running search has no end of its own.
     endless: AtomicBool,
 }
 

@@ -40,17 +40,16 @@ use crate::{
 
 /// Measure how well a network plays
 ///
-/// The network plays numbered games. The result depends on the model, the search, the seed and the number of games
-/// alone, not on the number of threads (searches by time apart). Behind ± is half the 95% confidence interval.
+/// The network plays numbered games. The result depends only on the model, the search, the seed and the number of
+/// games, not on the number of threads (except for searches by time). ± is half the 95% confidence interval.
 ///
 /// A search is a number of moves to look ahead (1ply is greedy play), a time for each move (10ms, 1s), a number of
-/// evaluated boards for each move (20000nodes; adaptive or adaptive=NODES spends more of them where less room is left), or
-/// random.
-/// Options follow with a +: downgrade (tile-downgrading from 32768 on), downgrade=TILE, downgrade=TILE..SUM (until the large
-/// tiles come to a sum), downgrade=TILE-once (a single step, as in guei-2021) or downgrade=off (unless given, as the model asks
-/// for); shallow=CELLS (one ply less where so many cells are empty); prune=PROBABILITY (branches less probable are not searched);
-/// fours=NUMBER (branches behind more 4-tiles are not searched); deeper (the table may answer with deeper searches); table=off or
-/// table=BITS.
+/// evaluated boards for each move (20000nodes; adaptive or adaptive=NODES spends more of them on fuller boards), or
+/// random. Options follow with a +: downgrade (tile-downgrading from 32768), downgrade=TILE, downgrade=TILE..SUM
+/// (until the large tiles reach a sum), downgrade=TILE-once (a single step, as in guei-2021) or downgrade=off (by
+/// default, as the model selects); shallow=CELLS (one ply less where this many cells are empty); prune=PROBABILITY
+/// (branches less probable are not searched); fours=NUMBER (branches with more 4-tiles are not searched); deeper (the
+/// table may answer with deeper searches); table=off or table=BITS.
 ///
 /// With --part K/N it plays one of N equal parts of the games and keeps it in the file of --out; --merge puts all parts
 /// together. See docs/cluster.md.
@@ -185,8 +184,8 @@ impl Eval {
         let message =
             format!("stopped: these are the first {} of {}", counted(games, "game"), thousands(self.games));
         let hint = match &self.out {
-            Some(_) => "the same command goes on with the games that are kept",
-            None => "with `--out FILE` games are kept, and the same command goes on with them",
+            Some(_) => "the same command continues with the kept games",
+            None => "with `--out FILE` games are kept, and the same command continues with them",
         };
         Failure::stopped(message, hint)
     }

@@ -42,8 +42,8 @@ pub(super) struct Compact {
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = crate::commands::numbers::parse_number)]
     seed: u64,
     /// Make a model that plays best with downgrading: the lookups are counted with boards downgraded from this tile on
-    /// (16384), or until the large tiles come to a sum (16384..28672), and whoever plays the compact model downgrades
-    /// them too, unless told not to [what the model asks for]
+    /// (16384), or until the large tiles reach a sum (16384..28672); searches with the compact model downgrade them
+    /// too, unless told not to [what the model selects]
     #[arg(long, value_name = "TILE")]
     downgrade: Option<Downgrade>,
     /// The number of threads; 0 for all cores

@@ -50,8 +50,8 @@ enum Action {
 
 /// Make a model file from a network of TDL2048+ or of Jaśkowski
 ///
-/// What the file is, is seen from its content: a .w file of TDL2048+, with or without the learning state
-/// of TC, which is kept; or a player file of Jaśkowski (eval-function.bin) with one stage.
+/// The format is detected from the content: a .w file of TDL2048+, with or without the learning state of TC, which is
+/// kept; or a player file of Jaśkowski (eval-function.bin) with one stage.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate model import 4x6patt.w -o 4x6.safetensors\n  \

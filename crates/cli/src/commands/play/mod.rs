@@ -226,7 +226,7 @@ fn keep<const N: usize>(session: &Session<N>, store: &Store, out: &mut dyn Write
     };
     writeln!(out, "kept in {}; `afterstate review {}` judges it", path.display(), path.display())?;
     if resumes {
-        writeln!(out, "`afterstate play` goes on with it")?;
+        writeln!(out, "`afterstate play` continues it")?;
     }
     if counts { store.write_best(N, out) } else { Ok(()) }
 }

@@ -32,7 +32,7 @@ pub(super) struct Session<const N: usize> {
     now: Position<N>,
     past: Vec<Position<N>>,
     notice: String,
-    /// What the moves of the present state are worth, once it was asked for.
+    /// What the moves of the present state are worth, once it was requested.
     hint: String,
     /// Whether a model helps, and whether it plays.
     helper: Option<Helper>,
@@ -125,7 +125,7 @@ impl<const N: usize> Session<N> {
         self.hint = texts.join("  ");
     }
 
-    /// What the moves are worth; empty until it is asked for.
+    /// What the moves are worth; empty until it is requested.
     pub(super) fn hint_text(&self) -> &str {
         &self.hint
     }

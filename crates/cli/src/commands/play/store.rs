@@ -73,7 +73,7 @@ impl Store {
         Ok(path)
     }
 
-    /// All scores, in the order in which they came; lines that are none are left out.
+    /// All scores, in the order in which they came; invalid lines are skipped.
     fn scores(&self) -> Vec<Score> {
         let text = fs::read_to_string(self.0.join("scores.jsonl")).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()

@@ -50,7 +50,7 @@ impl<'a> Display<'a> {
                 self.print(&format!("[{}/{jobs}] {name}: {}", self.done, self.summary(job, &trained)));
                 (1.0, String::new())
             }
-            Event::Warning(text) => return self.print(&format!("warning: {name}: {text}; it goes on")),
+            Event::Warning(text) => return self.print(&format!("warning: {name}: {text}; it continues")),
         };
         self.shares[index] = share;
         if let Some(bar) = &self.bar {

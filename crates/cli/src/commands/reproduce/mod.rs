@@ -35,10 +35,11 @@ use display::Display;
 /// the list also has the time that training would take here at the paper's budget, by a rate that is measured for a moment
 /// for each size of network.
 ///
-/// With --share, trains every row of the table at that share of the paper's budget, evaluates it as the paper does, and
-/// writes report.md and report.json: the paper's figures, ours, and for each claim of the paper whether it was seen, by
-/// the 95% interval of the difference. A figure is drawn as well: figure.svg and figure.html. What is done is not done
-/// again: after an interruption (Ctrl-C saves) the same command goes on. Tables that are only counted need no --share.
+/// With --share, trains every row of the table at that share of the paper's budget, evaluates it as the paper does,
+/// and writes report.md and report.json: the paper's figures, ours, and for each claim of the paper whether it was
+/// seen, by the 95% interval of the difference. A figure is drawn as well: figure.svg and figure.html. What is done is
+/// not done again: after an interruption (Ctrl-C saves) the same command continues. Tables that are only counted need
+/// no --share.
 ///
 /// The networks of kondo-2019 are taught by the games of a strong player: `afterstate record` makes them, and --records
 /// says where they are. They learn from that share of the paper's number of records; where there are fewer, they see them
@@ -73,10 +74,10 @@ pub(crate) struct Reproduce {
     /// Leave out searches deeper than this, and those by time
     #[arg(long, value_name = "N")]
     plies: Option<u32>,
-    /// The directory of the play records, for networks that are taught by them
+    /// The directory of the play records, for networks trained on them
     #[arg(long, value_name = "DIR")]
     records: Option<PathBuf>,
-    /// Where networks learn from records: cpu, or gpu in a program built with GPUs
+    /// Where networks learn from records: cpu, or gpu in a program built with GPU support
     #[arg(long, default_value_t)]
     device: Device,
     /// The number of threads, 0 for all cores
@@ -85,7 +86,7 @@ pub(crate) struct Reproduce {
     /// The directory of the trainings and the report [runs/reproduce/TABLE/share-SHARE]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// List also how long the tables take here
+    /// Also list how long the tables take on this machine
     #[arg(long, conflicts_with = "share")]
     time: bool,
     /// Print JSON instead
@@ -131,7 +132,7 @@ impl Reproduce {
         let trained = work::run(&plan, &directory, &stop, &mut |job, event| display.show(job, event));
         display.finish();
         let Some(trained) = trained.map_err(failure)? else {
-            let message = "stopped and saved; the same command goes on";
+            let message = "stopped and saved; the same command continues";
             return Ok(writeln!(stderr(), "{message}")?);
         };
         fs::create_dir_all(&directory)?;
@@ -172,7 +173,7 @@ fn reproduce_part(
     let done = work::run_share(plan, directory, &jobs, stop, &mut |job, event| display.show(job, event));
     display.finish();
     let Some(done) = done.map_err(failure)? else {
-        return Ok(writeln!(stderr(), "stopped and saved; the same command goes on")?);
+        return Ok(writeln!(stderr(), "stopped and saved; the same command continues")?);
     };
     let (place, all) = (directory.display(), plan.trainings.len() as u64 * plan.seeds());
     writeln!(out, "part {part}: {} of {all} trainings are done in {place}", done.len())?;

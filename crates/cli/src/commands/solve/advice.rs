@@ -59,7 +59,7 @@ impl<'a> Exact<'a> {
         let state = State::<N>::new(board);
         let values = solution.move_values(state);
         if state.legal_moves().any(|a| values[a as usize].is_none()) {
-            let message = format!("no game comes to {board}, so that its values are not in the solution");
+            let message = format!("no game reaches {board}, so its values are not in the solution");
             return Err(Failure::input(message, "give a board that can come about by playing"));
         }
         let best = solution.best(state);

@@ -22,11 +22,11 @@ pub(super) use work::open as open_solution;
 /// Solve the game on a small board: exact values, without playing
 ///
 /// Every board that a game can reach is enumerated, up to symmetry, and its value under the best play found by
-/// backward induction. What is printed is exact but for rounding. The best play makes the mean score as
-/// large as possible, or with --goal the probability of a tile; of equally good moves it makes the first.
+/// backward induction. The result is exact up to rounding. The best play maximises the mean score, or with --goal the
+/// probability of a tile; ties go to the first move.
 ///
-/// With --policy, what a model comes to when it plays: the mean score over all games, not over some. With --regret
-/// also what it loses against the best play, and the boards on which it loses most.
+/// With --policy, the exact mean score of a model's play, over all games instead of a sample. With --regret also what
+/// it loses against the best play, and the boards on which it loses most.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate solve                      3×3: the best possible mean score is 5468.49\n  \
@@ -39,7 +39,7 @@ pub(crate) struct Solve {
     /// The size of the board; that of the model with --policy
     #[arg(long, value_enum, default_value_t = Size::Three, conflicts_with = "policy")]
     board: Size,
-    /// Maximise the probability of this tile; a game ends when it is there
+    /// Maximise the probability of this tile; a game ends when it appears
     #[arg(long, value_name = "TILE", value_parser = parse_tile, conflicts_with = "policy")]
     goal: Option<Objective>,
     /// The probability that a new tile is a 4

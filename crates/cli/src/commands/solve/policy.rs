@@ -24,20 +24,20 @@ const DRAWN: usize = 5;
 /// The options about a policy.
 #[derive(Args)]
 pub(super) struct PolicyArgs {
-    /// Find what this model comes to when it plays: a model file, or the directory of a run
+    /// Compute the exact value of this model's play: a model file, or the directory of a run
     #[arg(long, value_name = "MODEL")]
     pub(super) policy: Option<PathBuf>,
     /// How the model looks ahead, as for `afterstate eval`, but not by time [default: 1ply]
     #[arg(long)]
     search: Option<String>,
-    /// Ask the model about one of the eight images of each board only: up to eight times quicker, and
-    /// right up to ties between moves if the model is symmetric
+    /// Evaluate only one of the eight images of each board: up to eight times as fast, and exact up to ties between
+    /// moves if the model is symmetric
     #[arg(long)]
     canonical: bool,
-    /// Solve the game too, and say what the model loses against the best play, and where
+    /// Solve the game too, and show what the model loses against the best play, and where
     #[arg(long)]
     regret: bool,
-    /// The solution for --regret; without it the game is solved anew
+    /// The solution for --regret; without it the game is solved again
     #[arg(long, value_name = "FILE", requires = "regret")]
     solution: Option<PathBuf>,
 }
@@ -112,7 +112,7 @@ impl PolicyArgs {
     }
 }
 
-/// What a model comes to.
+/// The exact value of a model's play.
 struct PolicyReport<'a, const N: usize> {
     model: &'a str,
     search: String,
@@ -157,7 +157,7 @@ impl<const N: usize> PolicyReport<'_, N> {
         report::write_tiles(evaluation, out)?;
         if let Some((optimum, regret)) = self.optimum.zip(evaluation.regret.as_ref()) {
             let share = 100.0 * evaluation.expected_score / optimum.expected();
-            writeln!(out, "optimum      {:.2}, of which this is {share:.2}%", optimum.expected())?;
+            writeln!(out, "optimum      {:.2}; this is {share:.2}% of it", optimum.expected())?;
             write_regret(regret, out)?;
         }
         Ok(writeln!(out, "time         {:.1} s", self.seconds)?)
@@ -188,7 +188,7 @@ fn write_regret<const N: usize>(regret: &Regret<N>, out: &mut dyn Write) -> Resu
         write!(out, "{}", draw(&State::board(state), stdout().is_terminal()))?;
         writeln!(
             out,
-            "{state}: {played} in place of {best} costs {regret:.1}, in {:.3}% of the games: {loss:.3} on average",
+            "{state}: {played} instead of {best} costs {regret:.1}, in {:.3}% of the games: {loss:.3} on average",
             100.0 * probability
         )?;
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{error::Failure, format::thousands};
 
-/// A solved game, and what its best play comes to.
+/// A solved game, and the value of its best play.
 pub(super) struct Solved<'a, const N: usize> {
     pub(super) solution: &'a Solution<N>,
     pub(super) evaluation: &'a Evaluation<N>,

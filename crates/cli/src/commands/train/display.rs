@@ -165,6 +165,6 @@ impl Observer for Display {
     }
 
     fn warning(&mut self, error: &RunError) {
-        self.print(&format!("warning: {error}; training goes on"));
+        self.print(&format!("warning: {error}; training continues"));
     }
 }

@@ -38,21 +38,20 @@ use display::Display;
 
 /// Train a network by a recipe
 ///
-/// A recipe says which network learns which game, how, and for how long; `--list` shows those that come with
-/// the program, docs/recipes.md explains every key. All that comes of it is in the directory of the run:
-/// recipe.toml, log.jsonl, eval.jsonl, curve.svg, model.safetensors, checkpoint.
+/// A recipe defines the game, the network, how it learns, and for how long. `--list` shows the shipped recipes;
+/// docs/recipes.md explains every key. All results are in the directory of the run: recipe.toml, log.jsonl,
+/// eval.jsonl, curve.svg, model.safetensors, checkpoint.
 ///
-/// What the recipe needs first is made first: the runs that it begins with, by their recipes, and the positions that it
-/// begins at. Each step is skipped when its result is there, and goes on where it was interrupted.
+/// If the recipe needs other results, these are made first: the runs it starts from, by their recipes, and the
+/// positions it starts at. A step whose result exists is skipped; an interrupted step continues.
 ///
-/// Ctrl-C (or SIGTERM, or a closed terminal) saves and stops, with exit code 0; a second Ctrl-C, a second or more later, stops at
-/// once, with exit code 130.
-/// `--resume` goes on where the run was. With one thread, the same seed gives the same model, bit for bit, in
-/// one go or resumed.
+/// Ctrl-C (or SIGTERM, or a closed terminal) saves and stops, with exit code 0; a second Ctrl-C, a second or more
+/// later, stops at once, with exit code 130. `--resume` continues the run. With one thread, the same seed gives the
+/// same model, bit for bit, resumed or not.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate train quick                                  a good player in about a minute\n  \
-    afterstate train quick --resume                         go on after an interruption\n  \
+    afterstate train quick --resume                         continue after an interruption\n  \
     afterstate train reference/4x6-tc --set budget.episodes=40000 --out runs/tc\n  \
     afterstate train mini                                   the game on 3×3 in ten seconds\n  \
     afterstate train --list jaskowski-2016                  the experiments of a paper, row by row\n  \
@@ -64,11 +63,11 @@ use display::Display;
     afterstate train best                                   the strongest player, step by step, in hours\n  \
     afterstate train best --dry-run                         its steps, with time, memory and disk")]
 pub(crate) struct Train {
-    /// The name of a shipped recipe, a recipe file, or the directory of a run to resume; with --list or --keys, how the
-    /// names begin that are listed
+    /// The name of a shipped recipe, a recipe file, or the directory of a run to resume; with --list or --keys, a
+    /// prefix of the names to list
     #[arg(required_unless_present_any = ["list", "keys"])]
     recipe: Option<String>,
-    /// Change a key of the recipe, such as learning.lambda=0.5; may be given often
+    /// Change a key of the recipe, such as learning.lambda=0.5; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// The number of threads, 0 for all cores [the recipe's]
@@ -83,13 +82,13 @@ pub(crate) struct Train {
     /// The directory of runs, which recipes call `runs`
     #[arg(long, value_name = "DIR", default_value = "runs")]
     runs: PathBuf,
-    /// Go on where the run was interrupted, or begin it
+    /// Continue an interrupted run, or begin it
     #[arg(long)]
     resume: bool,
-    /// Save and stop when standard input is closed, so that whoever started it can stop it, or take it along by ending
+    /// Save and stop when standard input is closed, so that the process that started it can stop it, or take it along by ending
     #[arg(long, hide = true)]
     until_closed: bool,
-    /// How often the ranks of mpirun merge what they have learned: 5s for seconds, or a number of actions of each
+    /// How often the ranks of mpirun merge what they have learned: 5s for seconds, or a number of actions per rank
     #[arg(long, value_name = "INTERVAL", default_value = "5s")]
     merge: MergeEvery,
     /// Show the whole recipe, the number of weights, the memory and the steps, and stop
@@ -101,13 +100,13 @@ pub(crate) struct Train {
     /// List the keys of recipes, with their defaults
     #[arg(long, conflicts_with_all = ["list", "set", "threads", "seed", "out", "resume", "dry_run", "all", "seeds", "jobs"])]
     keys: bool,
-    /// Train every row of a table of recipes; the same command goes on after an interruption
+    /// Train every row of a table of recipes; after an interruption the same command continues
     #[arg(long)]
     all: bool,
-    /// Train with so many seeds, from the recipe's on, in directories seed-1, seed-2 …
+    /// Train with this many seeds, starting at the recipe's, in directories seed-1, seed-2 …
     #[arg(long, value_name = "N", value_parser = crate::commands::numbers::parse_count)]
     seeds: Option<u64>,
-    /// So many trainings at once, which share the cores
+    /// The number of trainings at a time, which share the cores
     #[arg(long, value_name = "N", value_parser = crate::commands::numbers::parse_count)]
     jobs: Option<u64>,
     /// Print one JSON object instead
@@ -208,7 +207,7 @@ impl Train {
         Ok(writeln!(out, "next: {}", self.resume_command(name))?)
     }
 
-    /// The command that goes on.
+    /// The command that continues it.
     fn resume_command(&self, name: &str) -> String {
         let place = self.out.as_ref().map(|path| format!(" --out {}", path.display())).unwrap_or_default();
         format!("afterstate train {name}{place} --resume")
@@ -383,13 +382,13 @@ pub(super) fn failure(error: RunError) -> Failure {
     match error {
         RunError::File(error) => file_failure(error),
         RunError::Exists(_) => {
-            Failure::input(error, "`--resume` goes on with it, `--out DIR` runs in another directory")
+            Failure::input(error, "`--resume` continues it, `--out DIR` runs in another directory")
         }
         RunError::Busy(_) => Failure::input(error, "wait for it, or give another directory with `--out`"),
         RunError::Name(_) => Failure::input(error, "give a directory with `--out`"),
         RunError::Changed { .. } => Failure::input(
             error,
-            "`afterstate train DIR --resume` goes on with the recipe of the run; only budget, evaluation, checkpoint and \
+            "`afterstate train DIR --resume` continues with the recipe of the run; only budget, evaluation, checkpoint and \
              log may change; `--out DIR` begins another run",
         ),
         RunError::Diverged { key, rate, .. } => {
@@ -405,7 +404,7 @@ pub(super) fn failure(error: RunError) -> Failure {
         ),
         RunError::Version { ref found, .. } => {
             let hint =
-                format!("afterstate {found} can go on with it; its model can begin a run here: network.from");
+                format!("afterstate {found} can continue it; its model can begin a run here: network.from");
             Failure::input(error, hint)
         }
         RunError::Replicas(_) => Failure::input(error, "change the recipe, or start it without mpirun"),

@@ -149,7 +149,7 @@ impl Train {
         if finished < all {
             let message =
                 format!("stopped and saved: {finished} of {} finished", counted(all as u64, "training"));
-            return Err(Failure::stopped(message, "the same command goes on with the others"));
+            return Err(Failure::stopped(message, "the same command continues with the others"));
         }
         if !self.json {
             let common = ended.first().and_then(|done| done.directory.path().parent()?.parent());
@@ -225,7 +225,7 @@ impl Observer for Watch<'_> {
     }
 
     fn warning(&mut self, error: &RunError) {
-        self.say(&format!("warning: {error}; training goes on"));
+        self.say(&format!("warning: {error}; training continues"));
     }
 }
 
