@@ -13,6 +13,9 @@ use std::{
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_afterstate");
 
+/// Small tuples, one of which can be folded into another.
+const TUPLES: &str = r#"network.tuples=["0123", "4567", "012"]"#;
+
 /// Commands whose arguments are parsed but which do not run: words that tell them, and why.
 const PARSED: &[(&[&str], &str)] = &[
     (&["bench"], "measures for minutes"),
@@ -140,7 +143,7 @@ impl Stage {
             .current_dir(self.path())
             .args(words)
             .env("XDG_DATA_HOME", self.path().join("data"))
-            .stdin(Stdio::null())
+            .stdin(fs::File::open(self.path().join("game.txt")).expect("a game"))
             .output()
             .expect("the program");
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -180,7 +183,7 @@ fn network() -> PathBuf {
         let run = folder.path().join("run");
         let status = Command::new(PROGRAM)
             .args(["train", "quick", "--set", "budget.actions=30000", "--set", "evaluation.every=0"])
-            .args(["--set", "network.tuples=2x4", "--out"])
+            .args(["--set", TUPLES, "--out"])
             .arg(&run)
             .output()
             .expect("the program");
@@ -218,7 +221,7 @@ fn small(words: &[String]) -> Vec<String> {
     } else if words[0] == "train" {
         let shown = ["--list", "--keys", "--dry-run"].iter().any(|option| has(option));
         if words.iter().any(|word| word.starts_with("network.from=")) {
-            more.extend(["--set", "network.tuples=2x4"]);
+            more.extend(["--set", TUPLES]);
         }
         more.extend((!shown).then_some("--dry-run"));
     } else if ["eval", "record"].contains(&words[0].as_str()) {
