@@ -201,7 +201,7 @@ fn a_stopped_evaluation_shows_what_it_has() {
     let output = child.wait_with_output().expect("an end");
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(130), "{told}");
-    assert!(told.contains("of 100,000") && told.contains("the same command goes on"), "{told}");
+    assert!(told.contains("of 100,000") && told.contains("the same command continues"), "{told}");
     if told.contains("the first") {
         let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert!(report["games"].as_u64() >= Some(1), "{report}");

@@ -228,7 +228,7 @@ fn without_room_for_a_checkpoint_the_old_one_stays() {
         .expect("the binary runs");
     let complaint = String::from_utf8(output.stderr).expect("text");
     assert_eq!(output.status.code(), Some(1), "{complaint}");
-    for part in ["warning: ", "training goes on", "error: ", "fresh.safetensors: cannot be written"] {
+    for part in ["warning: ", "training continues", "error: ", "fresh.safetensors: cannot be written"] {
         assert!(complaint.contains(part), "{part} in {complaint}");
     }
     assert!(before == place.bytes("run/checkpoint/state.safetensors"));
