@@ -2,7 +2,8 @@
 //! equally good, a random one. Or softmax (jaskowski-2016, IV.D): every move with a probability that grows with its worth.
 //!
 //! Differences from the paper:
-//! 1. Random moves are drawn from the legal ones: an illegal one would change nothing but the number of draws.
+//! 1. Random moves are drawn from the legal ones, and a best move is sought among them; the paper's loop goes through all
+//!    four. An illegal one would change nothing but the number of draws.
 //! 2. The move is chosen before the value of the last one is updated, by the same evaluation that the update uses,
 //!    as in jaskowski-2016, Algorithm 1. The paper updates first, and evaluates again.
 //! 3. Without ε, random ties and a temperature nothing is drawn: the games are those of greedy play.

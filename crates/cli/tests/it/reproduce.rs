@@ -30,6 +30,7 @@ fn every_table_and_figure_is_listed_at_once_with_its_state() {
         "kondo-2019/figure-2 ",
         "not run: an illustration: nothing is measured",
         "counted: afterstate reproduce terauchi-2025/table-2",
+        "measured: afterstate eval --milestones",
         "3 × 1 trainings of 12e8 records, 1e10 actions, 6e8 records; needs --records",
         "run: the whole budget and 2% of it, ten trainings each: docs/results.md",
     ] {
@@ -180,6 +181,7 @@ fn what_cannot_be_is_refused_with_a_hint() {
         "taught by play records, and none were given; hint: `afterstate record",
     );
     refused(&["kondo-2019/figure-1", "--share", "0.1"], "kondo-2019/figure-1 cannot be run: an illustration");
+    refused(&["terauchi-2025/table-1", "--share", "0.1"], "terauchi-2025/table-1 is about no training");
     refused(&["kondo-2019/table-4", "--share", "0.01", "--games", "3ply=no"], "gives no number of games");
     refused(&["nobody"], "no table of a paper has a name that begins with `nobody`");
 }

@@ -52,6 +52,12 @@ impl Sample {
         Spread::of(self.values.clone()).map_or((None, None), |spread| (spread.sd, spread.ci95))
     }
 
+    /// All numbers over another one.
+    pub(super) fn divided_by(self, number: f64) -> Self {
+        let values = self.values.into_iter().map(|value| value / number).collect();
+        Sample { values, ..self }
+    }
+
     /// This less the other, by Welch's test: the scatter of the two need not be the same.
     pub fn less(&self, other: &Sample) -> Difference {
         let mean = self.mean() - other.mean();

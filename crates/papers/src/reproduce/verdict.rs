@@ -88,9 +88,11 @@ pub(super) fn judge(
             pairs.push(Pair { first: first.clone(), second: second.clone(), difference, verdict });
         }
     }
+    let per = |i: usize| claim.per.get(i).copied().unwrap_or(1.0);
     if let Some((first, others)) = claim.alike.split_first() {
-        for other in others {
-            let samples = find(other).zip(find(first));
+        for (i, other) in others.iter().enumerate() {
+            let other_per = find(other).map(|sample| sample.divided_by(per(i + 1)));
+            let samples = other_per.zip(find(first).map(|sample| sample.divided_by(per(0))));
             let band = samples.as_ref().map_or(0.0, |(_, first)| claim.within * first.mean().abs());
             let difference = samples.map(|(a, b)| a.less(&b));
             let verdict = difference.map_or(Verdict::NotMeasured, |difference| is_within(&difference, band));
@@ -183,6 +185,22 @@ mod tests {
             verdict("column = 'y'\nabove = ['a@x']\nbelow = ['a']", [flat, flat, flat]),
             Verdict::NotSeen
         );
+    }
+
+    /// Times of 5, 10 and 12 tuples that are proportional to these numbers, or not.
+    #[test]
+    fn figures_may_be_alike_per_something() {
+        let alike = "alike = ['a', 'b', 'c']\nper = [5, 10, 12]\nwithin = 0.1";
+        let around = |value: f64| [value - 0.01, value, value + 0.01];
+        let is = |b: f64, c: f64| verdict(alike, [&around(5.0), &around(b), &around(c)]);
+        assert_eq!(
+            [is(10.0, 12.5), is(5.0, 5.0), is(10.0, 18.0)],
+            [Verdict::Seen, Verdict::NotSeen, Verdict::NotSeen]
+        );
+        // Without it, the same figures are not alike.
+        let plain = "alike = ['a', 'b', 'c']\nwithin = 0.1";
+        let values = [&around(5.0)[..], &around(10.0), &around(12.5)];
+        assert_eq!(verdict(plain, values), Verdict::NotSeen);
     }
 
     #[test]

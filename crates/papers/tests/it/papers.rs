@@ -115,6 +115,8 @@ fn tables_are_whole() {
             }
             assert_eq!(claim.above.is_empty(), claim.below.is_empty(), "{name}: {}", claim.says);
             assert_ne!(claim.above.is_empty(), claim.alike.len() < 2, "{name}: {}", claim.says);
+            let divided = claim.per.len() == claim.alike.len() && claim.per.iter().all(|&per| per > 0.0);
+            assert!(claim.per.is_empty() || divided, "{name}: {}", claim.says);
         }
         for row in table.rows.iter().filter(|row| row.left_out.is_none() && table.left_out.is_none()) {
             match row.dcnn {
@@ -147,6 +149,38 @@ fn tables_are_whole() {
             device: Default::default(),
         };
         Plan::new(table.clone(), options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+/// No table is said to have been run and not to be run.
+#[test]
+fn what_has_results_has_a_way_to_them() {
+    for table in tables() {
+        assert!(table.shown.is_empty() || table.left_out.is_none(), "{}", table.name);
+        let rows = table.rows.is_empty();
+        assert_eq!(rows, table.left_out.is_some() || table.measured_by.is_some(), "{}", table.name);
+    }
+}
+
+/// The paper's own times are as proportional to the number of tuples as its text says and our claims ask.
+#[test]
+fn the_papers_times_are_proportional_as_it_says() {
+    let proportional = |table: &Table| {
+        let divided = table.claims.iter().filter(|claim| !claim.per.is_empty()).cloned();
+        divided.collect::<Vec<_>>()
+    };
+    let table = Table::find("jaskowski-2016/table-4").unwrap();
+    let claims = proportional(&table);
+    assert_eq!(claims.len(), 2);
+    for claim in claims {
+        let figure = |(cell, per): (&String, &f64)| {
+            let (row, column) = table.cell(cell, claim.column.as_deref()).unwrap();
+            table.rows[row].figure(column).unwrap().value / per
+        };
+        let figures: Vec<f64> = claim.alike.iter().zip(&claim.per).map(figure).collect();
+        for other in &figures[1..] {
+            assert!((other / figures[0] - 1.0).abs() < claim.within, "{}: {figures:?}", claim.says);
+        }
     }
 }
 

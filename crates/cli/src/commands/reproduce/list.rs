@@ -111,6 +111,7 @@ impl Entry {
     fn state(&self) -> &'static str {
         match () {
             () if self.table.is_counted() => "counted",
+            () if self.table.measured_by.is_some() => "measured",
             () if self.trainings > 0 => "runnable",
             () => "not run",
         }
@@ -126,6 +127,7 @@ impl Entry {
             "place": self.table.place,
             "state": self.state(),
             "reason": self.table.left_out,
+            "measured_by": self.table.measured_by,
             "shown": self.table.shown,
             "here": here.collect::<Vec<_>>(),
             "curve": self.table.curve,
@@ -157,6 +159,9 @@ impl Entry {
         let Entry { table, trainings, budget, seconds, needs_records, left_out, .. } = self;
         if let Some(reason) = &table.left_out {
             return format!("not run: {reason}");
+        }
+        if let Some(command) = &table.measured_by {
+            return format!("measured: {command}");
         }
         if table.is_counted() {
             return format!("counted: afterstate reproduce {}", table.name);

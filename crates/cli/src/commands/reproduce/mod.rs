@@ -106,6 +106,10 @@ impl Reproduce {
             let message = format!("{} cannot be run: {reason}", table.name);
             return Err(Failure::input(message, "`afterstate reproduce` lists what can be run"));
         }
+        if let Some(command) = &table.measured_by {
+            let message = format!("{} is about no training, of which there could be a share", table.name);
+            return Err(Failure::input(message, format!("`{command}` measures it")));
+        }
         let options = Options {
             share,
             trainings: self.seeds,

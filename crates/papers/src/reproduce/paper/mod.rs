@@ -13,6 +13,7 @@
 //! curve = true                         # for a learning curve, with as many `points` in the paper
 //! shown = ["2% with ten trainings: docs/results.md"]    # where the documentation has results of ours
 //! left_out = "an illustration"         # why nothing of it can be run
+//! measured_by = "afterstate eval …"    # the command that measures it, if it is about no training
 //!
 //! [[row]]
 //! name = "mnt4"                        # the recipe's, PAPER/TABLE/NAME, unless `recipe` names another
@@ -23,7 +24,8 @@
 //! [[claim]]
 //! says = "6-tuples are better than 4-tuples"
 //! place = "section 4"
-//! above = ["mnt6"]                     # rows, or row@column; `alike` and `within` for "about as good"
+//! above = ["mnt6"]                     # rows, or row@column; `alike` and `within` for "about as good", and
+//!                                      # `per = [5, 10]` for figures that are proportional to these numbers
 //! below = ["mnt4"]
 //! ```
 
@@ -73,6 +75,8 @@ pub struct Table {
     pub pick: Pick,
     /// Why nothing of it can be run.
     pub left_out: Option<String>,
+    /// The command that measures it, where it is about no training.
+    pub measured_by: Option<String>,
     /// The first and the last words of the table in the paper's text.
     pub excerpt: Option<[String; 2]>,
     /// What was measured.
@@ -238,6 +242,10 @@ pub struct Claim {
     /// The rows that are about as good as the first of them …
     #[serde(default)]
     pub alike: Vec<String>,
+    /// … after division by these numbers, one for each of them, where figures are said to be proportional to something; none
+    /// for figures as they are …
+    #[serde(default)]
+    pub per: Vec<f64>,
     /// … within this share of its value; for an order, the share that the better rows may yet lack.
     #[serde(default)]
     pub within: f64,
