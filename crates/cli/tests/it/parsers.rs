@@ -203,7 +203,7 @@ fn the_corpus_can_be_made_anew() {
     let about = About { model, checksum, search, seed: 3, four: 0.1, start_tiles: 2, version };
     let records = folder.path().join("records");
     let recorder = Recorder { directory: &records, about, games: 2, part: Part::WHOLE, threads: 1 };
-    recorder.record(|| Random, |_, _| true).expect("records");
+    recorder.record(|_| Random, |_, _| true).expect("records");
     fs::copy(&shards(&records).expect("shards")[0], place("parquet", "two-games")).expect("a file");
 
     let path = place("json_lines", "games");
