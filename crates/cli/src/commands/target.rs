@@ -150,7 +150,7 @@ mod tests {
             ("something else", b"\0\0\0\0\0\x04\0\0\0\0\0\0\0\0"),
         ];
         for kind in Kind::ALL {
-            let mut open_over = |content: &[u8]| {
+            let open_over = |content: &[u8]| {
                 std::fs::write(&path, content).expect("a file");
                 let opened = check(&path, kind);
                 assert!(std::fs::read(&path).expect("a file") == content);
