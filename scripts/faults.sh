@@ -62,6 +62,34 @@ copied_lines_count_once() {
     [ "$(grep -o '"mean":[0-9.]*' out.txt | head -1)" = "$mean" ]
 }
 
+two_solvers_do_not_share_a_table() {
+    local solve=(endgame solve --walls FFFF/FFF./..../.... --walls FFFF/FF.F/..../.... --target 256 --threads 1)
+    a "${solve[@]}" -o alone.endgame || return 1
+    "$program" "${solve[@]}" -o shared.endgame > first.txt 2>&1 &
+    local first=$! second=0
+    sleep 0.3
+    a "${solve[@]}" -o shared.endgame || second=$?
+    wait "$first" && [ "$second" -ne 0 ] && cmp -s alone.endgame shared.endgame
+}
+an_interrupted_rm_can_be_repeated() {
+    local when
+    for when in 1 2 3 4 5 6 7 8; do
+        cp -r m gone
+        strace -f -qq -o /dev/null -e trace=unlinkat,unlink,rmdir -e "inject=unlinkat,unlink,rmdir:error=EIO:when=$when" \
+            "$program" runs rm gone > out.txt 2> err.txt || a runs rm gone || return 1
+        [ ! -e gone ] || return 1
+    done
+}
+files_of_another_kind_stay() {
+    local i
+    for i in 'report m' 'solve --board 2x2' 'model fold m' 'model export m' 'model compact m' \
+        'endgame solve --walls FFFF/FFF./..../.... --target 16'; do
+        printf notes > n.txt
+        # shellcheck disable=SC2086
+        ! a $i -o n.txt && [ "$(cat n.txt)" = notes ] || return 1
+    done
+}
+
 # --- sizes -------------------------------------------------------------------------------------------------------------
 
 small_memory() {
@@ -76,6 +104,11 @@ a_trillion_games_take_no_memory() { small_memory eval M.safetensors --search 2pl
 a_trillion_records_take_no_memory() { small_memory record --model M.safetensors --search 1ply --games 1000000000000 --out records-many; }
 a_table_of_any_size_is_looked_at() { small_memory eval M.safetensors --games 2 --search 3ply+table=30; }
 a_million_threads_are_refused() { timeout -s KILL 8 "$program" eval M.safetensors --games 2000000 --threads 1000000 > out.txt 2> err.txt; [ $? -eq 2 ]; }
+endgames_have_a_size() {
+    (ulimit -v 1000000; "$program" endgame solve --walls FFFF/..../..../.... --target 2048 -o big > out.txt 2> err.txt)
+    [ $? -eq 2 ]
+}
+the_engine_ends_with_its_input() { timeout 10 "$program" engine < /tmp > out.txt 2> err.txt; [ $? -eq 1 ]; }
 seconds_have_a_range() { small_memory train small.toml --out run-9 --set checkpoint.every_seconds=2e19; }
 
 # --- files that are damaged or change ------------------------------------------------------------------------------------
@@ -147,6 +180,10 @@ timeout_saves_every_time() {
         timeout 1 "$program" train long.toml --out run > out.txt 2> err.txt
         ls run/checkpoint/*.safetensors > /dev/null 2>&1 || return 1
     done
+}
+a_long_search_hears_a_signal() {
+    timeout -k 10 -s TERM 2 "$program" eval M.safetensors --games 1 --search 24ply > out.txt 2> err.txt
+    [ $? -eq 124 ]
 }
 a_stopped_evaluation_shows_what_it_has() {
     timeout -s INT 2 "$program" eval M.safetensors --games 300000 --search 2ply > out.txt 2> err.txt

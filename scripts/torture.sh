@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Harms every command that writes, again and again, and looks at what is left: kills at random instants and at chosen
-# system calls, full disks, I/O errors, signals. After each harm the same command is run again and must come to the same
+# system calls, full disks, I/O errors, signals, two of a command at once. After each harm the same command is run again and must come to the same
 # result as one that was left alone, byte for byte; a file that is replaced holds the old content or the new, and nothing else.
 #
 #   scripts/torture.sh [SECONDS] [CASE…]     3600 seconds and all cases unless given; prints a table of counts
@@ -66,16 +66,32 @@ quiet model export first.safetensors -o first.w
 quiet endgame solve --walls FFFF/FFF./..../.... --target 64 --place ..../...F/..../.... -o placed
 printf '[[table]]\nname = "%s"\ntarget = 16\nwalls = ["%s"]\n' 7-walls FFFF/FFF./..../.... 6-walls FFFF/FF../..../.... > set.toml
 printf 'position 0000/0010/0100/000b\ngo ply 3\nbatch 2 ply 2\n0012/0034/0210/000b\n1234/0000/0000/0000\nquit\n' > talk.txt
-printf 'what was there before\n' > old
+# What is there before a command writes is of the kind that it writes: of anything else it keeps off.
+quiet train td-lambda-tc.toml --out other --seed 2
+for case in import compact fold average; do cp other/model.safetensors "old-$case"; done
+quiet model export other/model.safetensors -o old-export.w
+mv old-export.w old-export
+quiet report other -o old-report
+quiet solve --board 2x2 --goal 16 -o old-solve
+quiet eval first.safetensors --games 20 --threads 1 --goal 512 --search 2ply --seed 9 --collect old-collect
+cp old-collect old-merge
+part=(eval first.safetensors --games 20 --goal 512 --search 2ply --threads 1)
+for i in 1 2; do quiet "${part[@]}" --part "$i/2" --collect "positions-$i" --out "part-$i"; done
+quiet record --model first.safetensors --search 1ply --games 60 --threads 1 --part 2/2 --out records-2
+quiet endgame solve --walls FFFF/FFF./..../.... --target 16 -o old-endgame-solve
+cp placed old-endgame-weigh
+replaced="collect merge solve report export import compact fold average endgame-solve endgame-weigh"
+replaces() { [[ " $replaced " = *" $1 "* ]]; }
 
 # --- the cases: how to start one anew, the command, and what it leaves -------------------------------------------------
 
 # A case works in `now`, and its result is what `result` prints of it.
 prepare() {
     rm -rf now && mkdir now
-    case $1 in collect | solve | report | export | import | compact) cp old now/file ;; esac
+    if replaces "$1"; then cp "old-$1" now/file; fi
     case $1 in
         chain) cp begin.toml middle.toml last.toml now ;;
+        record-part) cp -r records-2 now/records ;;
         runs-rm) cp -r first now/run && cp -r first now/beside ;;
     esac
 }
@@ -104,23 +120,34 @@ run_case() {
         engine) exec "${before[@]}" "$AFTERSTATE" engine --model first.safetensors < talk.txt ;;
         endgame-build) exec "${before[@]}" "$AFTERSTATE" endgame build set.toml --threads 2 --out now/tables ;;
         endgame-weigh) exec "${before[@]}" "$AFTERSTATE" endgame weigh placed \
-            --tiles 16384,8192,4096,2048,1024,512,256 --threads 2 -o now/weighed ;;
+            --tiles 16384,8192,4096,2048,1024,512,256 --threads 2 -o now/file ;;
+        endgame-solve) exec "${before[@]}" "$AFTERSTATE" endgame solve --walls FFFF/FFF./..../.... --target 64 --threads 2 -o now/file ;;
+        fold) exec "${before[@]}" "$AFTERSTATE" model fold first.safetensors -o now/file ;;
+        average) exec "${before[@]}" "$AFTERSTATE" model average first.safetensors other/model.safetensors -o now/file ;;
+        part) exec "${before[@]}" "$AFTERSTATE" "${part[@]}" --part 1/2 --collect now/positions --out now/part ;;
+        merge) exec "${before[@]}" "$AFTERSTATE" eval --merge part-1 part-2 --collect now/file --json ;;
+        record-part) exec "${before[@]}" "$AFTERSTATE" record --model first.safetensors --search 1ply --games 60 --threads 1 --part 1/2 --out now/records ;;
+        reproduce) exec "${before[@]}" "$AFTERSTATE" reproduce ramesh-2018/table-2 --share 0.05 --seeds 1 --games 2 --threads 1 --out now/table ;;
         *) exec "${before[@]}" "$AFTERSTATE" train "$1.toml" --out now/run --resume ;;
     esac
 }
 
 resume() { if [ -e "$1" ]; then echo --resume; fi; }
 
+untimed() { sed 's/"seconds":[^,}]*//; s/"moves_per_second":[^,}]*//; s/,"move_ms":{[^}]*}//' "$1"; }
+
 result() {
     case $1 in
-        eval | greedy) sed 's/"seconds":[^,}]*//; s/"moves_per_second":[^,}]*//; s/,"move_ms":{[^}]*}//' "$2" ;;
-        collect | solve | report | export | import | compact) cat now/file ;;
+        eval | greedy) untimed "$2" ;;
+        part) "$AFTERSTATE" eval --merge now/part part-2 --json | untimed - ;;
+        merge) cat now/file && untimed "$2" ;;
+        collect | solve | report | export | import | compact | fold | average | endgame-solve | endgame-weigh) cat now/file ;;
         chain) cat now/runs/begin/model.safetensors now/runs/last/model.safetensors ;;
         runs-rm) ls now && cat now/beside/model.safetensors now/beside/log.jsonl ;;
         engine) grep bestmove "$2" ;;
         endgame-build) cat now/tables/*.endgame ;;
-        endgame-weigh) cat now/weighed ;;
-        record) cat now/records/games-*.parquet ;;
+        reproduce) cat now/table/*/seed-*/model.safetensors ;;
+        record | record-part) cat now/records/games-*.parquet ;;
         *) cat now/run/model.safetensors ;;
     esac
 }
@@ -132,6 +159,7 @@ learn() {
     (harm=none; strace=(strace -f -qq -o "$place/trace.txt" -e "trace=$calls"); harm=call; run_case "$1") > out.txt 2> err.txt \
         || { cat err.txt >&2; echo "error: $1 fails unharmed" >&2; exit 1; }
     result "$1" out.txt > "whole-$1"
+    if replaces "$1"; then cp now/file "file-$1"; fi
     grep -oE '^[0-9]+ +[a-z]+' trace.txt | awk '{ count[$2]++ } END { for (name in count) print name, count[name] }' > "calls-$1"
     local start=${EPOCHREALTIME/./}
     prepare "$1"
@@ -178,6 +206,26 @@ strike() {
             pid=$!
             wait "$pid" 2> /dev/null || status=$?
             ;;
+        two)
+            local other
+            run_case "$case" > out.txt 2> err.txt &
+            pid=$!
+            sleep "0.$(printf '%03d' "$(upto 200)")"
+            run_case "$case" > other.txt 2> other-err.txt &
+            other=$!
+            wait "$pid" 2> /dev/null || status=$?
+            local second=0
+            wait "$other" 2> /dev/null || second=$?
+            # One of them may be refused; the one that ends well must have done all of it.
+            what='two at once'
+            if { [ "$status" -eq 0 ] && ! result "$case" out.txt | cmp -s - "whole-$case"; } ||
+                { [ "$second" -eq 0 ] && ! result "$case" other.txt | cmp -s - "whole-$case"; }; then
+                count lost "$name"
+                keep "$name" wrong
+            fi
+            cat other-err.txt >> err.txt
+            [ "$status" -ne 0 ] || status=$second
+            ;;
     esac
     count tries "$name"
     [ "$status" -eq 0 ] || count harmed "$name"
@@ -191,7 +239,7 @@ judge() {
         count panics "$name"
         keep "$name" panic
     fi
-    if [ -e now/file ] && ! cmp -s now/file old && ! cmp -s now/file "whole-$case"; then
+    if replaces "$case" && [ -e now/file ] && ! cmp -s now/file "old-$case" && ! cmp -s now/file "file-$case"; then
         count lost "$name"
         keep "$name" torn
         return
@@ -213,8 +261,8 @@ keep() {
 # --- the torture -------------------------------------------------------------------------------------------------------
 
 cases=("$@")
-[ ${#cases[@]} -gt 0 ] || read -ra cases <<< "$trainings eval greedy collect record dcnn solve report export import compact chain runs-rm engine endgame-build endgame-weigh"
-harms=(kill signal call error full)
+[ ${#cases[@]} -gt 0 ] || read -ra cases <<< "$trainings eval greedy collect record dcnn solve report export import compact chain runs-rm engine endgame-build endgame-solve endgame-weigh fold average part merge record-part reproduce"
+harms=(kill signal call error full two)
 for case in "${cases[@]}"; do learn "$case"; done
 began=$SECONDS
 over=
@@ -232,7 +280,7 @@ until is_over; do
 done
 
 total() { local sum=0 key; for key in "${!tries[@]}"; do eval "sum=\$((sum + \${$1[$key]:-0}))"; done; echo "$sum"; }
-printf '| case | kills | signals | kills at system calls | I/O errors | full disks | lost | panics |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n'
+printf '| case | kills | signals | kills at system calls | I/O errors | full disks | two at once | lost | panics |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n'
 for case in "${cases[@]}"; do
     row="| $case"
     missing=0 broken=0

@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-use afterstate_endgame::{Precision, Table, Tables};
+use afterstate_endgame::{Endgame, Precision, Set, Table, Tables};
 use afterstate_game::{AnyBoard, Board, State};
 use afterstate_lab::{
     evaluate::{Kept, positions_at},
@@ -25,13 +25,14 @@ use afterstate_lab::{
     model::{Kind, Model},
     recipe::Recipe,
     records::Shard,
+    review::{self, AnyGame, Played},
     run::{Directory, Run},
 };
 use afterstate_network::{
     Network, Stages, Tuple, Tuples, ValueRanges,
     file::{jaskowski, tdl2048::WeightFile},
 };
-use afterstate_search::PlayerSpec;
+use afterstate_search::{Limit, PlayerSpec};
 use afterstate_server::{Options, Server};
 use afterstate_solver::Solution;
 use serde_json::{Map, Value};
@@ -41,7 +42,7 @@ use xxhash_rust::xxh3::xxh3_64;
 type Body = fn(&[u8]);
 
 /// The targets by name.
-pub const TARGETS: [(&str, Body); 17] = [
+pub const TARGETS: [(&str, Body); 20] = [
     ("board_text", board_text),
     ("recipe", recipe),
     ("search", search),
@@ -59,6 +60,9 @@ pub const TARGETS: [(&str, Body); 17] = [
     ("json_lines", json_lines),
     ("api_body", api_body),
     ("engine", engine),
+    ("endgame_set", endgame_set),
+    ("dcnn_model", dcnn_model),
+    ("game_text", game_text),
 ];
 
 /// Board texts: what parses prints a text that parses to the same board, whose slides stay boards.
@@ -243,6 +247,48 @@ fn sealed_table(data: &[u8]) -> Option<Vec<u8>> {
     let sum = xxh3_64(&[bytes.get(index..footer)?, &bytes[footer..footer + 16]].concat());
     bytes[footer + 16..footer + 24].copy_from_slice(&sum.to_le_bytes());
     Some(bytes)
+}
+
+/// Sets of endgame tables: what parses has tables with names that are file names, and endgames whose own text is one of the same.
+pub fn endgame_set(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match Set::parse("x.toml", text) {
+        Ok(set) => {
+            for table in &set.tables {
+                assert!(!table.name.is_empty() && !table.name.contains(['/', '.', '\0']), "{:?}", table.name);
+                let shapes: Vec<_> = table.endgame.shapes().iter().map(ToString::to_string).collect();
+                let again = Endgame::parse(&shapes, table.endgame.target_tile()).expect("its own shapes");
+                assert_eq!(again.shapes(), table.endgame.shapes());
+            }
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// Models of convolutional networks, with checksums that are right: what opens has an advice for a board.
+pub fn dcnn_model(data: &[u8]) {
+    with_file(&sealed_tensors(data), |path| {
+        // A damaged header can ask for a network of any size; only small ones are made.
+        let opened = if data.len() < 1 << 20 { Model::open(Some(path)) } else { return };
+        let Ok(model @ Model { kind: Kind::Dcnn(..), .. }) = opened else { return };
+        let search = model.search(None, Limit::Plies(1)).expect("its own way to play");
+        let mut player = model.player::<4>(search, 1).expect("a player");
+        let _ = player.advise("0000/0012/0210/3245".parse().expect("a board"));
+    });
+}
+
+/// Texts of played games: what is read is a game whose moves are all possible, of no more moves than are asked for.
+pub fn game_text(data: &[u8]) {
+    fn check<const N: usize>(game: &[Played<N>]) {
+        assert!(game.len() <= 500 && game.iter().all(|played| played.state.slide(played.a).is_some()));
+    }
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match review::parse(text, 500) {
+        Ok((_, AnyGame::Four(game))) => check(&game),
+        Ok((_, AnyGame::Three(game))) => check(&game),
+        Ok((_, AnyGame::Two(game))) => check(&game),
+        Err(error) => assert!(!error.to_string().is_empty() && !error.hint().is_empty()),
+    }
 }
 
 /// `.w` files of TDL2048+.

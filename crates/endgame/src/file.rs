@@ -23,7 +23,7 @@ use crate::{
     precision::Encoder,
 };
 
-const MAGIC: [u8; 8] = *b"a2048eg\n";
+pub(crate) const MAGIC: [u8; 8] = *b"a2048eg\n";
 /// The version that this program writes and reads.
 pub(crate) const VERSION: u32 = 1;
 /// Smaller, and fast enough beside the solver.

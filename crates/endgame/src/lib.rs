@@ -24,6 +24,7 @@ mod frame;
 mod half;
 mod layer;
 mod line;
+mod lock;
 mod output;
 mod pass;
 mod precision;

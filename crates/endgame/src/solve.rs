@@ -15,6 +15,7 @@ use crate::{
     board::half_sum,
     file::{Header, Writer},
     layer::Layer,
+    lock,
     output::{Background, Output},
     pass::{GoalValues, Live, Walk},
     space::Space,
@@ -52,6 +53,12 @@ pub enum SolveError {
         /// What went wrong.
         source: io::Error,
     },
+    /// Another process writes the same table.
+    #[error("another process is writing to {}", .0.display())]
+    Busy(PathBuf),
+    /// What is there is no table, or not what a solver leaves beside one.
+    #[error("{} is no endgame table, and is left as it is", .0.display())]
+    Foreign(PathBuf),
     /// It was stopped.
     #[error("stopped")]
     Stopped,
@@ -160,7 +167,8 @@ impl<'a> Solver<'a> {
     /// Solves, and writes a table. What is done is kept beside it until it is complete: the same call goes on from there.
     ///
     /// # Errors
-    /// When it is stopped, or files cannot be read or written.
+    /// When it is stopped, another process writes the same table, something else stands in its place, or files cannot be read
+    /// or written.
     pub fn solve_to(
         self,
         path: &Path,
@@ -171,14 +179,16 @@ impl<'a> Solver<'a> {
         let in_file = |source| SolveError::File { path: path.to_owned(), source };
         let mut key = header.to_bytes();
         self.from.iter().for_each(|word| key.extend(word.to_le_bytes()));
-        let layers = Writer::part(path, "layers");
-        let store = Store::open(&layers, &key).map_err(in_file)?;
+        // Held until all is in its place and the rest is removed: the layers' file is the last one to go.
+        let lock = lock::take(path)?;
+        let store = lock.try_clone().and_then(|file| Store::open(file, &key)).map_err(in_file)?;
         let output = Output::open(path, &header, key, store.is_complete()).map_err(in_file)?;
         let solved = self.run(store, Some(output), watch)?;
-        for side in ["layers", "live"] {
+        for side in ["live", "layers"] {
             // What is left behind does no harm.
             let _ = std::fs::remove_file(Writer::part(path, side));
         }
+        drop(lock);
         Ok(solved)
     }
 

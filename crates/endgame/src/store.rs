@@ -1,9 +1,8 @@
 //! The layers that the way forward found, kept for the way back: in memory, or in a file that a killed solver continues with.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, Read, Seek, SeekFrom, Write},
-    path::Path,
 };
 
 use crate::{
@@ -39,8 +38,7 @@ impl Store {
     }
 
     /// A file that begins with a key: with the layers that it holds whole, if its key is the same, else with none.
-    pub(crate) fn open(path: &Path, key: &[u8]) -> io::Result<Self> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+    pub(crate) fn open(file: File, key: &[u8]) -> io::Result<Self> {
         let mut store = Store { place: Place::File(file), heads: Vec::new(), end: 0, is_complete: false };
         let length = store.length()?;
         if length < key.len() as u64 || store.read(0, key.len())? != key {

@@ -23,6 +23,7 @@ mod review;
 mod runs;
 mod serve;
 mod solve;
+mod target;
 mod train;
 
 use std::io::Write;

@@ -3,7 +3,10 @@
 use std::{
     io::{Write, stderr},
     path::PathBuf,
-    sync::{Mutex, PoisonError, atomic::Ordering::Relaxed},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
 };
 
 use afterstate_cluster::{World, world};
@@ -143,9 +146,9 @@ impl Recording {
         let part = self.part.unwrap_or(Part::WHOLE);
         let recorder = Recorder { directory: &self.out, about, games: self.games, part, threads };
         let games = recorder.total();
-        let player = || {
+        let player = |stop: &Arc<AtomicBool>| {
             spec.player_with::<4>(view, model.rules, 1, |search| {
-                search.with_endgames(model.endgames.as_ref())
+                search.with_endgames(model.endgames.as_ref()).with_stop(stop.clone())
             })
         };
         let (stop, progress, ended) = (stop_signal()?, bar(games), Mutex::new(Tally::default()));
@@ -198,7 +201,7 @@ impl Recording {
 fn record_together<P: Player<4>>(
     world: &World,
     recorder: &Recorder<'_>,
-    player: impl Fn() -> P + Sync,
+    player: impl Fn(&Arc<AtomicBool>) -> P + Sync,
     watch: impl Fn(u64, Option<GameResult>) -> bool + Sync,
 ) -> Result<bool, RecordError> {
     let (there, missing) = if world.is_first() { recorder.missing()? } else { (0, Deck::new(0)) };

@@ -6,14 +6,14 @@ use std::{
 };
 
 use afterstate_lab::{log::last_evaluations, recipe::Recipe};
-use afterstate_network::file::atomic::write_atomically;
 use afterstate_papers::report::{Member, ReportError, Series, Subject, load, page, record};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::{
-    model::{check_target, failure as file_failure},
+    model::failure as file_failure,
     runs::{DEPTH, find},
+    target,
     train::failure as run_failure,
 };
 use crate::error::Failure;
@@ -47,7 +47,7 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        check_target(&self.output)?;
+        let target = target::open(&self.output, target::Kind::Report)?;
         let paths = self.runs.iter().flat_map(|path| runs_in(path));
         let subjects = paths.map(|run| load(&run)).collect::<Result<Vec<_>, _>>().map_err(failure)?;
         check_sides(&subjects)?;
@@ -58,7 +58,7 @@ impl Report {
             record(series, games)
         });
         let html = html.map_err(failure)?;
-        write_atomically(&self.output, |file| file.write_all(html.as_bytes())).map_err(file_failure)?;
+        target.write(|file| file.write_all(html.as_bytes())).map_err(file_failure)?;
         if self.json {
             return Ok(writeln!(out, "{}", self.answer(&subjects))?);
         }

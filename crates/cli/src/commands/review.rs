@@ -1,8 +1,8 @@
 //! `afterstate review`.
 
 use std::{
-    fs,
-    io::{Read, Write, stdin},
+    fs::File,
+    io::{self, Read, Write, stdin},
     path::{Path, PathBuf},
 };
 
@@ -19,10 +19,15 @@ use super::{
     endgame::{open_tables, table_failure},
     thread_count,
 };
-use crate::{error::Failure, format::thousands};
+use crate::{
+    error::Failure,
+    format::{bytes, thousands},
+};
 
 /// The longest game that is read: longer than any that was ever played.
 const MOST_MOVES: usize = 1_000_000;
+/// Room for as many moves in the longest way to write them.
+const MOST_BYTES: u64 = 1 << 27;
 
 /// The number of worst moves that are shown.
 const WORST: usize = 10;
@@ -91,11 +96,18 @@ impl Review {
 
     fn text(&self) -> Result<String, Failure> {
         let read = || {
+            let mut text = String::new();
+            let most = MOST_BYTES + 1;
             if self.game == Path::new("-") {
-                let mut text = String::new();
-                return stdin().read_to_string(&mut text).map(|_| text);
+                stdin().take(most).read_to_string(&mut text)?;
+            } else {
+                File::open(&self.game)?.take(most).read_to_string(&mut text)?;
             }
-            fs::read_to_string(&self.game)
+            if text.len() as u64 > MOST_BYTES {
+                let message = format!("it has more than {}", bytes(MOST_BYTES));
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+            }
+            Ok(text)
         };
         read().map_err(|error| {
             let message = format!("cannot read {}: {error}", self.game.display());

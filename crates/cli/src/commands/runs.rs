@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::Write,
+    io::{Write, stderr},
     path::{Path, PathBuf},
 };
 
@@ -13,6 +13,7 @@ use afterstate_lab::{
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::train::failure;
 use crate::{
     error::Failure,
     format::{bytes, counted, mean, percent, thousands},
@@ -49,6 +50,8 @@ enum Action {
 }
 
 /// Remove runs with all their files
+///
+/// What is not of the run is kept, with the directory that it is in. After an interruption the same command goes on.
 #[derive(Args)]
 struct Remove {
     /// The directories of the runs
@@ -138,7 +141,7 @@ impl Remove {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         for path in &self.runs {
             let directory = Directory::new(path);
-            if !directory.holds_run() {
+            if !directory.is_taken() && !directory.is_remnant() {
                 let message = format!("{} holds no run", path.display());
                 return Err(Failure::input(message, "`afterstate runs` lists them; nothing was removed"));
             }
@@ -148,9 +151,12 @@ impl Remove {
             }
         }
         for path in &self.runs {
-            let freed = bytes(size(path));
-            fs::remove_dir_all(path)?;
-            writeln!(out, "removed {}, {freed}", path.display())?;
+            let before = size(path);
+            let kept = Directory::new(path).remove().map_err(failure)?;
+            writeln!(out, "removed {}, {}", path.display(), bytes(before.saturating_sub(size(path))))?;
+            for path in kept {
+                let _ = writeln!(stderr(), "warning: {} is not of the run, and is kept", path.display());
+            }
         }
         Ok(())
     }

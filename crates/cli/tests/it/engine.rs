@@ -160,3 +160,35 @@ fn the_transcript_of_the_documentation_is_true() {
     let shown: Vec<_> = transcript.lines().filter(|line| !line.starts_with("> ")).map(timeless).collect();
     assert_eq!(found, shown);
 }
+
+#[test]
+fn input_that_is_none_is_said_and_one_that_fails_ends_the_session() {
+    let mut engine = Engine::start();
+    engine.say(&"a".repeat(100_000));
+    assert_eq!(engine.line(), "error a line has at most 65536 bytes");
+    engine.say(&"b".repeat(60_000));
+    let told = engine.line();
+    assert!(
+        told.starts_with("error `bbb") && told.contains("…` is no command") && told.len() < 200,
+        "{told}"
+    );
+    engine.say("isready");
+    assert_eq!(engine.line(), "readyok");
+    engine.quit();
+
+    let run = |input: Stdio| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+        command.arg("engine").stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("the binary runs")
+    };
+    let mut child = run(Stdio::piped());
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(b"\xff\xfe\nisready\n").expect("it listens");
+    drop(input);
+    let output = child.wait_with_output().expect("an end");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "error the line is not UTF-8\nreadyok\n");
+    let directory = std::fs::File::open(std::env::temp_dir()).expect("a directory");
+    let output = run(directory.into()).wait_with_output().expect("an end");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && told.contains("the standard input cannot be read"), "{told}");
+}

@@ -259,3 +259,166 @@ fn the_list_of_tables_takes_no_time() {
     assert!(text.contains("jaskowski-2016/table-1") && !text.contains("actions/s"), "{text}");
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
+
+/// What is there is of another kind than what would be written.
+#[test]
+fn no_command_replaces_a_file_of_another_kind() {
+    let place = Place::new();
+    place.good(&["train", "four.toml", "--out", "run"]);
+    let endgame = ["endgame", "solve", "--walls", "FFFF/FFF./..../....", "--target", "16"];
+    place.good(&[&endgame[..], &["--place", "..../...F/..../....", "-o", "placed"]].concat());
+    let tiles = "16384,8192,4096,2048,1024,512,256";
+    let commands = [
+        &["eval", "run", "--games", "2", "--goal", "256", "--collect", "notes"][..],
+        &["report", "run", "-o", "notes"],
+        &["solve", "--board", "2x2", "-o", "notes"],
+        &[&endgame[..], &["-o", "notes"]].concat(),
+        &["endgame", "weigh", "placed", "--tiles", tiles, "-o", "notes"],
+        &["model", "export", "run", "-o", "notes"],
+        &["model", "fold", "run", "-o", "notes"],
+        &["model", "average", "run", "run", "-o", "notes"],
+        &["model", "compact", "run", "-o", "notes"],
+        &["model", "expand", "built-in", "-o", "notes"],
+    ];
+    let notes = place.path().join("notes");
+    for arguments in commands {
+        for content in ["notes", "{}\n"] {
+            fs::write(&notes, content).expect("a file");
+            let told = place.refused(arguments);
+            assert!(told.contains("notes") && told.contains("left as it is"), "{arguments:?}: {told}");
+            assert!(told.contains("give another name, or remove it"), "{arguments:?}: {told}");
+            assert_eq!(fs::read_to_string(&notes).expect("a file"), content, "{arguments:?}");
+        }
+    }
+    // What they wrote themselves they replace.
+    for (arguments, seed) in [(commands[2], &["--goal", "16"][..]), (commands[5], &[]), (commands[7], &[])] {
+        fs::remove_file(&notes).expect("a file");
+        place.good(arguments);
+        let before = fs::read(&notes).expect("a file");
+        place.good(&[arguments, seed].concat());
+        assert_eq!(fs::read(&notes).expect("a file") == before, seed.is_empty(), "{arguments:?}");
+    }
+    // A training leaves alone what is of no run.
+    for name in ["model.safetensors", "best.safetensors", "curve.svg"] {
+        let other = place.path().join("other");
+        fs::create_dir_all(&other).expect("a directory");
+        fs::write(other.join(name), "notes").expect("a file");
+        let told = place.refused(&["train", "four.toml", "--out", "other"]);
+        assert!(told.contains(name) && told.contains("belongs to no run"), "{told}");
+        assert_eq!(fs::read_to_string(other.join(name)).expect("a file"), "notes");
+        assert_eq!(fs::read_dir(&other).expect("a directory").count(), 1);
+        fs::remove_dir_all(other).expect("removed");
+    }
+}
+
+#[test]
+fn runs_are_removed_by_their_files_and_the_rest_is_kept() {
+    let place = Place::new();
+    let run = place.path().join("run");
+    let train = || place.good(&["train", "four.toml", "--out", "run"]);
+    let remove = || {
+        let output = place.run(&["runs", "rm", "run"]);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).expect("text")
+    };
+    train();
+    fs::write(run.join("log.jsonl.damaged"), "a log").expect("a file");
+    fs::write(run.join(".model.safetensors.tmp-1-0"), "a model").expect("a file");
+    assert_eq!(remove(), "");
+    assert!(!run.exists());
+    // Whatever an interrupted removal has left, the same command goes on.
+    train();
+    fs::remove_file(run.join("model.safetensors")).expect("a file");
+    fs::remove_dir_all(run.join("checkpoint")).expect("a directory");
+    remove();
+    fs::create_dir_all(run.join("checkpoint")).expect("a directory");
+    fs::write(run.join("checkpoint/lock"), "").expect("a file");
+    remove();
+    fs::create_dir(&run).expect("a directory");
+    remove();
+    assert!(!run.exists());
+    // What is of others stays, and is named.
+    train();
+    fs::write(run.join("notes"), "notes").expect("a file");
+    fs::write(run.join("checkpoint/notes"), "notes").expect("a file");
+    let told = remove();
+    assert!(told.contains("run/notes is not of the run") && told.contains("run/checkpoint/notes"), "{told}");
+    assert_eq!(fs::read_to_string(run.join("checkpoint/notes")).expect("a file"), "notes");
+    assert!(!run.join("recipe.toml").exists() && !run.join("model.safetensors").exists());
+    assert!(place.refused(&["runs", "rm", "run"]).contains("holds no run"));
+}
+
+/// A command with at most so many KiB of address space.
+fn with_memory(place: &Place, kibibytes: u32, arguments: &[&str]) -> Output {
+    let limited = format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
+    let mut command = Command::new("bash");
+    command.current_dir(place.path()).args(["-c", &limited, env!("CARGO_BIN_EXE_afterstate")]);
+    command.args(arguments).stdin(Stdio::null()).output().expect("bash runs")
+}
+
+#[test]
+fn endgames_that_do_not_fit_into_memory_are_refused() {
+    let place = Place::new();
+    let solve = ["endgame", "solve", "--walls", "FFFF/..../..../....", "--target", "2048", "-o", "big"];
+    let output = with_memory(&place, 1_000_000, &solve);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("GiB") && told.contains("hint: make room"), "{told}");
+    assert!(!place.path().join("big.layers").exists());
+}
+
+#[test]
+fn a_review_reads_no_more_than_a_game() {
+    let place = Place::new();
+    let file = fs::File::create(place.path().join("large")).expect("a file");
+    file.set_len(1 << 40).expect("a file with a hole");
+    let output = with_memory(&place, 6_000_000, &["review", "large"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && told.contains("it has more than 128.0 MiB"), "{told}");
+}
+
+#[test]
+fn a_signal_ends_a_search_in_the_middle_of_a_move() {
+    let place = Place::new();
+    for arguments in [
+        &["eval", "--search", "24ply", "--games", "1"][..],
+        &["record", "--search", "24ply", "--games", "1", "--out", "records"],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+        command.current_dir(place.path()).args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the binary runs");
+        sleep(Duration::from_secs(3));
+        assert_eq!(child.try_wait().expect("a child"), None, "such a move takes ages");
+        let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+        let ended = (0..300).any(|_| {
+            sleep(Duration::from_millis(100));
+            child.try_wait().expect("a child").is_some()
+        });
+        let _ = child.kill();
+        assert!(ended, "{arguments:?}");
+        child.wait().expect("it ends");
+    }
+}
+
+#[test]
+fn a_damaged_model_of_a_run_is_made_again_by_the_step_that_made_it() {
+    let place = Place::new();
+    place.good(&["train", "four.toml", "--out", "runs/first"]);
+    let then = format!("{FOUR}network.from = 'runs/first'\n");
+    fs::write(place.path().join("then.toml"), then).expect("a recipe");
+    let model = place.path().join("runs/first/model.safetensors");
+    let whole = fs::read(&model).expect("a model");
+    let mut damaged = whole.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 1;
+    fs::write(&model, damaged).expect("a file");
+    let told = place.refused(&["train", "then.toml"]);
+    assert!(told.contains("`afterstate train runs/first --resume` writes it again"), "{told}");
+    place.good(&["train", "runs/first", "--resume"]);
+    assert!(fs::read(&model).expect("a model") == whole);
+    place.good(&["train", "then.toml"]);
+    // What is of no run is had from elsewhere.
+    fs::write(place.path().join("cut.safetensors"), &whole[..whole.len() - 9]).expect("a file");
+    assert!(place.refused(&["eval", "cut.safetensors", "--games", "1"]).contains("get it again"));
+}

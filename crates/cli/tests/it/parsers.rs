@@ -10,13 +10,15 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-use afterstate_endgame::{Endgame, Precision, Solver, Table};
+use afterstate_dcnn::{Architecture, Dcnn, DcnnSpec};
+use afterstate_endgame::{Endgame, Precision, Set, Solver, Table};
 use afterstate_game::Rules;
 use afterstate_lab::{
     deal::Part,
     evaluate::{KeptGames, KeptHeader, Outcome},
     recipe::Recipe,
     records::{About, Recorder, shards},
+    review,
     run::{Directory, Run},
     stats::GameResult,
 };
@@ -124,6 +126,11 @@ fn seeds_are_accepted() {
     each("endgame_table", &|path| Table::open(path).is_ok());
     each("weights_w", &|path| afterstate_network::file::tdl2048::WeightFile::open(path).is_ok());
     each("jaskowski_player", &|path| afterstate_network::file::jaskowski::import(path).is_ok());
+    each("dcnn_model", &|path| Dcnn::load(path).is_ok());
+    each("endgame_set", &|path| {
+        Set::parse("x.toml", &fs::read_to_string(path).expect("text")).is_ok_and(|set| !set.tables.is_empty())
+    });
+    each("game_text", &|path| review::parse(&fs::read_to_string(path).expect("text"), 500).is_ok());
     each("parquet", &|path| afterstate_lab::records::Shard::read(path).is_ok());
     each("checkpoint", &|path| {
         let directory = Directory::new(folder.path().join("run"));
@@ -167,8 +174,16 @@ fn the_corpus_can_be_made_anew() {
     let packed =
         Packed::new(&network(3, "012 34", 6), StageCoding::Apart, 1.0, |_| 1).expect("a packed network");
     packed.save(&place("packed", "plain"), &[].into()).expect("a file");
+    let stages = NetworkSpec { stages: "64".parse().expect("stages"), ..network(3, "012", 5).spec().clone() };
+    let stages = Network::new(stages).expect("a network");
+    (0..2).for_each(|table| stages.set_table(table, (0..).map(|i: u32| ((i + table as u32) % 9) as f32)));
+    let packed = Packed::new(&stages, StageCoding::Differences, 0.5, |_| 2).expect("a packed network");
+    packed.save(&place("packed", "staged"), &[].into()).expect("a file");
     let small = network(4, "0 1", 16);
     afterstate_network::file::tdl2048::export(&place("weights_w", "plain"), small.spec(), small.tensors())
+        .expect("a file");
+    let three = network(4, "01 12 4", 16);
+    afterstate_network::file::tdl2048::export(&place("weights_w", "three"), three.spec(), three.tensors())
         .expect("a file");
     let solve = |objective| Space::<2>::enumerate(&Rules::default(), 1, |_| ()).solve(objective, 1, |_| ());
     solve(Objective::Score).save(&place("solution", "score")).expect("a file");
@@ -189,8 +204,23 @@ fn the_corpus_can_be_made_anew() {
         player.extend((0..16).flat_map(|weight| (weight as f32).to_le_bytes()));
     }
     fs::write(place("jaskowski_player", "plain"), player).expect("a file");
+    // The same, compressed: the second table is a block of zeros.
+    let mut player: Vec<u8> = [1i32, 16, 0, 2].iter().flat_map(|number| number.to_le_bytes()).collect();
+    player.extend([1i32, 1, 0].iter().flat_map(|number| number.to_le_bytes()));
+    player.extend((0..16).flat_map(|weight| (weight as f32).to_le_bytes()));
+    player.extend([1i32, 1, 1].iter().flat_map(|number| number.to_le_bytes()));
+    player.extend(f32::NEG_INFINITY.to_le_bytes());
+    fs::write(place("jaskowski_player", "compressed"), player).expect("a file");
+    let spec = DcnnSpec { architecture: Architecture::Dcnn { layers: 2, channels: 3 }, tile_values: 6 };
+    Dcnn::new(spec, 1).save(&place("dcnn_model", "policy"), &[].into()).expect("a file");
+    let spec = DcnnSpec { architecture: Architecture::Tjwei { first: 2, second: 3 }, tile_values: 6 };
+    Dcnn::new(spec, 2).save(&place("dcnn_model", "value"), &[].into()).expect("a file");
 
     let recipe = Recipe::parse("x", "x.toml", bodies::CHECKPOINT_RECIPE, &[]).expect("a recipe");
+    let directory = Directory::new(folder.path().join("begun"));
+    let begun = Run::start(directory.clone(), recipe.clone()).expect("a run");
+    begun.train(&AtomicBool::new(true), &mut ()).expect("a checkpoint");
+    fs::copy(directory.checkpoint(), place("checkpoint", "begun")).expect("a file");
     let directory = Directory::new(folder.path().join("run"));
     Run::start(directory.clone(), recipe)
         .expect("a run")
@@ -202,9 +232,12 @@ fn the_corpus_can_be_made_anew() {
     let [model, checksum, search, version] = ["none", "0", "random", "0"].map(str::to_owned);
     let about = About { model, checksum, search, seed: 3, four: 0.1, start_tiles: 2, version };
     let records = folder.path().join("records");
-    let recorder = Recorder { directory: &records, about, games: 2, part: Part::WHOLE, threads: 1 };
-    recorder.record(|| Random, |_, _| true).expect("records");
-    fs::copy(&shards(&records).expect("shards")[0], place("parquet", "two-games")).expect("a file");
+    for (name, games, four) in [("two-games", 2, about.four), ("one-game", 1, 0.5)] {
+        let (directory, about) = (records.join(name), About { four, ..about.clone() });
+        let recorder = Recorder { directory: &directory, about, games, part: Part::WHOLE, threads: 1 };
+        recorder.record(|_| Random, |_, _| true).expect("records");
+        fs::copy(&shards(&directory).expect("shards")[0], place("parquet", name)).expect("a file");
+    }
 
     let path = place("json_lines", "games");
     fs::remove_file(&path).ok();

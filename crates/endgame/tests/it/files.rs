@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use afterstate_endgame::{Endgame, Position, Precision, Solver, Table, TableError, Tables};
+use afterstate_endgame::{Endgame, Position, Precision, SolveError, Solver, Table, TableError, Tables};
 
 fn endgame() -> Endgame {
     Endgame::parse(&["FFFF/FFFF/F.../....", "FFFF/.FFF/FF../....", "FFFF/FFFF/..../F..."], 64).unwrap()
@@ -113,4 +113,48 @@ fn damage_is_found_and_named() {
     assert!(matches!(error, TableError::Version { found: 2, .. }));
     assert!(error.to_string().ends_with("is a table of version 2, but this program reads version 1"));
     assert!(matches!(open(b"a recipe for disaster"), Some(TableError::NoTable(_))));
+}
+
+#[test]
+fn one_table_has_one_writer_at_a_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let [alone, shared] = ["alone", "shared"].map(|name| directory.path().join(name));
+    write(&alone, Precision::U8);
+    let second = || Solver::new(&endgame()).unwrap().solve_to(&shared, Precision::U8, &mut |_| true);
+    let mut layers = 0;
+    let first = Solver::new(&endgame()).unwrap().solve_to(&shared, Precision::U8, &mut |_| {
+        layers += 1;
+        if layers % 20 == 1 {
+            let error = second().unwrap_err();
+            assert!(matches!(error, SolveError::Busy(_)), "{error}");
+        }
+        true
+    });
+    first.unwrap();
+    assert!(layers > 100, "{layers}");
+    assert!(fs::read(&alone).unwrap() == fs::read(&shared).unwrap());
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "nothing is left beside it");
+    second().unwrap();
+    assert!(fs::read(&alone).unwrap() == fs::read(&shared).unwrap());
+}
+
+#[test]
+fn what_is_no_table_is_never_touched() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("table");
+    for foreign in ["table", "table.part", "table.layers", "table.live"] {
+        let foreign = directory.path().join(foreign);
+        fs::write(&foreign, "notes").unwrap();
+        let error =
+            Solver::new(&endgame()).unwrap().solve_to(&path, Precision::U8, &mut |_| true).unwrap_err();
+        assert!(matches!(&error, SolveError::Foreign(found) if *found == foreign), "{error}");
+        assert_eq!(fs::read_to_string(&foreign).unwrap(), "notes");
+        fs::remove_file(foreign).unwrap();
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "and nothing is written beside it");
+    }
+    // Of an empty file nothing can be lost, and a table is replaced by another one.
+    fs::write(&path, "").unwrap();
+    write(&path, Precision::U8);
+    write(&path, Precision::U16);
+    assert_eq!(Table::open(&path).unwrap().precision(), Precision::U16);
 }

@@ -46,6 +46,9 @@ impl Reserved {
         if directory.is_taken() && !resume {
             return Err(RunError::Exists(last.target.clone()));
         }
+        if !directory.is_taken() {
+            directory.check_unused()?;
+        }
         let lock = directory.lock()?;
         let text = last.recipe().to_toml()?;
         write_atomically(&directory.recipe(), |file| file.write_all(text.as_bytes()))?;

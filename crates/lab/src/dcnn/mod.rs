@@ -280,6 +280,9 @@ pub enum DcnnError {
     /// There is a run already.
     #[error("{} holds a run already", .0.display())]
     Exists(PathBuf),
+    /// A new run would replace files that are of no run.
+    #[error("{} holds a model or a curve that belongs to no run; it is left as it is", .0.display())]
+    Foreign(PathBuf),
     /// Another process is at it.
     #[error("another process trains in {}", .0.display())]
     Busy(PathBuf),

@@ -94,6 +94,7 @@ impl Training {
         if Settings::stored(&directory)?.is_some() || directory.holds_run() || directory.has_checkpoint() {
             return Err(DcnnError::Exists(directory.path().into()));
         }
+        directory.check_unused().map_err(|_| DcnnError::Foreign(directory.path().into()))?;
         settings.check(threads)?;
         let shards = shards(&settings.records)?;
         let settings = Settings { shards: shards.len(), shards_checksum: digest(&shards)?, ..settings };

@@ -62,9 +62,10 @@ impl Contest<'_> {
         let whole = in_parallel(
             std::iter::from_fn(|| games.dealer.next()),
             threads.min(games.dealer.left() as usize),
-            || {
-                player
-                    .player_with::<N>(network.view(), games.rules, 1, |search| search.with_endgames(endgames))
+            |stop| {
+                player.player_with::<N>(network.view(), games.rules, 1, |search| {
+                    search.with_endgames(endgames).with_stop(stop.clone())
+                })
             },
             |player, number, stop| {
                 let (mut game, mut firsts) = (Game::new(games.rules, games.seed, number), Firsts::new());

@@ -3,7 +3,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
 };
 
 use afterstate_game::Game;
@@ -19,8 +22,11 @@ pub(super) fn evaluate<const N: usize>(
     watch: &mut dyn FnMut(&Outcome) -> bool,
 ) -> Option<Outcome> {
     let Contest { network, player, endgames, games, threads, collect } = *contest;
-    let player =
-        || player.player_with::<N>(network.view(), games.rules, 1, |search| search.with_endgames(endgames));
+    let player = |stop: &Arc<AtomicBool>| {
+        player.player_with::<N>(network.view(), games.rules, 1, |search| {
+            search.with_endgames(endgames).with_stop(stop.clone())
+        })
+    };
     play_all(games, threads, collect, player, watch)
 }
 
@@ -29,7 +35,7 @@ pub(super) fn play_all<const N: usize, P: Player<N>>(
     games: Games<'_>,
     threads: usize,
     collect: Option<Steps>,
-    player: impl Fn() -> P + Sync,
+    player: impl Fn(&Arc<AtomicBool>) -> P + Sync,
     mut watch: impl FnMut(&Outcome) -> bool,
 ) -> Option<Outcome> {
     let mut outcome = Outcome::default();
@@ -73,10 +79,11 @@ pub(super) fn play<const N: usize>(
     mut watch: impl FnMut(&Game<N>) -> bool,
 ) -> bool {
     while watch(game) {
+        let advice = player.advise(game.state());
+        // A search that was stopped has not seen enough to move by.
         if stop.load(Relaxed) {
             return false;
         }
-        let advice = player.advise(game.state());
         let Some(best) = advice.best() else { break };
         times.add_move(&advice);
         game.play(best);
@@ -166,27 +173,32 @@ pub(super) fn play_in_step<const N: usize, P: Player<N>>(
 }
 
 /// Does pieces of work on threads, which take them as they come. Each has a worker of its own; a piece that was stopped has no result. `watch` sees
-/// the results as they come, and now and then nothing; when it returns `false`, everything stops. Threads are never more than two
-/// pieces ahead of it. Returns whether nothing was stopped.
+/// the results as they come, and now and then nothing; when it returns `false`, everything stops: workers and work are given the flag that
+/// is then set, so that a long search can end in the middle. Threads are never more than two pieces ahead of it. Returns whether
+/// nothing was stopped.
 pub(crate) fn in_parallel<P, W, T: Send>(
     pieces: impl Iterator<Item = P> + Send,
     threads: usize,
-    worker: impl Fn() -> W + Sync,
+    worker: impl Fn(&Arc<AtomicBool>) -> W + Sync,
     work: impl Fn(&mut W, P, &AtomicBool) -> Option<T> + Sync,
-    watch: impl FnMut(Option<T>) -> bool,
+    mut watch: impl FnMut(Option<T>) -> bool,
 ) -> bool {
-    let queue = Queue::new(pieces);
+    let (queue, stop) = (Queue::new(pieces), Arc::new(AtomicBool::new(false)));
     watched(
         queue.threads(threads),
-        |_, send, stop| {
-            let mut worker = worker();
+        |_, send, _| {
+            let mut worker = worker(&stop);
             while let Some(piece) = queue.take() {
-                let Some(result) = work(&mut worker, piece, stop) else { return };
+                let Some(result) = work(&mut worker, piece, &stop) else { return };
                 if !send(result) {
                     return;
                 }
             }
         },
-        watch,
+        |result| {
+            let goes_on = watch(result);
+            stop.fetch_or(!goes_on, Relaxed);
+            goes_on
+        },
     )
 }

@@ -251,9 +251,11 @@ impl Survivor<'_> {
         in_parallel(
             starts,
             self.threads,
-            || {
+            |stop| {
                 let (view, rules, endgames) = (self.network.view(), self.rules, self.endgames);
-                self.player.player_with::<N>(view, rules, 1, |search| search.with_endgames(endgames))
+                self.player.player_with::<N>(view, rules, 1, |search| {
+                    search.with_endgames(endgames).with_stop(stop.clone())
+                })
             },
             |player, (number, state), stop| {
                 let mut game = Game::from_state(self.rules, self.seed, number, state);

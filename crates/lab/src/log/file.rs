@@ -193,9 +193,16 @@ impl<T: Line> Log<T> {
                 Some(Content { header: Some(found), lines })
             }
             Ok(content) => content,
+            // Lines that the header was sealed with are of this log, even where the header itself is damaged.
             Err(_) => {
-                let lines = bytes.split(|&byte| byte == b'\n').enumerate();
-                let lines = lines.map(|(n, _)| (n, Err("no line of a log".to_owned()))).collect();
+                let check = header.sealed().1;
+                let whole = bytes.split_inclusive(|&byte| byte == b'\n');
+                let line = |line: &[u8]| {
+                    let sealed = line.strip_suffix(b"\n").and_then(|line| unseal(line, check));
+                    let (object, _) = sealed.ok_or_else(|| "no line of this log".to_owned())?;
+                    serde_json::from_slice(&object).map_err(|error| error.to_string())
+                };
+                let lines = (1..).zip(whole.map(line)).collect();
                 Some(Content { header: None, lines })
             }
         };

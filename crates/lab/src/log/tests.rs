@@ -109,6 +109,23 @@ fn a_damaged_line_is_left_out_and_the_file_kept_aside() {
 }
 
 #[test]
+fn a_run_whose_log_has_a_damaged_first_line_keeps_the_others() {
+    let (folder, path) = log(&[line(10), line(20), line(30)]);
+    let whole = fs::read_to_string(&path).unwrap();
+    let damaged = whole.replacen("training", "trainxng", 1).replace("\"actions\":20", "\"actions\":21");
+    fs::write(&path, &damaged).unwrap();
+    let (log, lines, repaired) = Log::resume(&path, &header(1), |_: &LogLine| true).unwrap();
+    assert_eq!(lines, [line(10), line(30)]);
+    assert_eq!(repaired.unwrap().damaged, 2);
+    assert_eq!(fs::read_to_string(folder.path().join("log.jsonl.damaged")).unwrap(), damaged);
+    assert_eq!(Log::<LogLine>::read(&path).unwrap(), [line(10), line(30)]);
+    drop(log);
+    // The lines of another run are not taken, whatever its header looks like.
+    fs::write(&path, &damaged).unwrap();
+    assert_eq!(Log::resume(&path, &header(2), |_: &LogLine| true).unwrap().1, []);
+}
+
+#[test]
 fn what_is_no_log_is_never_touched_but_a_run_goes_on() {
     let (folder, path) = log(&[line(10)]);
     let whole = fs::read_to_string(&path).unwrap();

@@ -1,7 +1,7 @@
 //! `[learning]`: targets, their order, and step sizes.
 
 use afterstate_learning::{
-    EpsilonGreedy, StepSizeSpec, TargetSpec,
+    EpsilonGreedy, StepSizeSpec, TargetSpec, rate_factor,
     target::{Backward, DelayedTdLambda, NStep, TdLambda},
 };
 use afterstate_network::Values;
@@ -37,14 +37,18 @@ pub struct Learning {
 }
 
 impl Learning {
-    /// The key of the learning rate, and the rate; of two phases, that of the first.
-    pub fn rate(&self) -> (&'static str, f64) {
+    /// The key of the learning rate at a share of the budget, the rate, and what the schedule multiplies it by there. A second
+    /// phase has no schedule, and neither has Autostep.
+    pub fn rate_at(&self, share: f64) -> (&'static str, f64, f64) {
+        let factor = rate_factor(&self.schedule, share);
+        let is_second_phase = self.step_size.is_second_phase(share);
         match self.step_size {
+            StepSizeSpec::FixedThenCoherence { beta, .. } if is_second_phase => ("learning.beta", beta, 1.0),
             StepSizeSpec::Fixed { alpha } | StepSizeSpec::FixedThenCoherence { alpha, .. } => {
-                ("learning.alpha", alpha)
+                ("learning.alpha", alpha, factor)
             }
-            StepSizeSpec::TemporalCoherence { beta, .. } => ("learning.beta", beta),
-            StepSizeSpec::Autostep { mu, .. } => ("learning.mu", mu),
+            StepSizeSpec::TemporalCoherence { beta, .. } => ("learning.beta", beta, factor),
+            StepSizeSpec::Autostep { mu, .. } => ("learning.mu", mu, 1.0),
         }
     }
 

@@ -4,7 +4,10 @@ use std::{
     collections::{BTreeMap, HashSet},
     fs,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
 };
 
 use afterstate_game::Game;
@@ -44,13 +47,13 @@ struct Played {
 impl Recorder<'_> {
     /// Plays the games whose shards are not there yet; a shard is written when its last game has ended. `watch` is told of the
     /// games in finished shards at the beginning, then of each game as it ends; when it returns `false`, recording stops,
-    /// and the games of unfinished shards are lost. Returns whether all games of the part are there.
+    /// and the games of unfinished shards are lost. Players are given the flag that is then set. Returns whether all games of the part are there.
     ///
     /// # Errors
     /// When a shard cannot be written, or the directory holds other games.
     pub fn record<P: Player<4>>(
         &self,
-        player: impl Fn() -> P + Sync,
+        player: impl Fn(&Arc<AtomicBool>) -> P + Sync,
         mut watch: impl FnMut(u64, Option<GameResult>) -> bool,
     ) -> Result<bool, RecordError> {
         let (there, missing) = self.missing()?;
@@ -76,7 +79,7 @@ impl Recorder<'_> {
     pub fn record_dealt<P: Player<4>>(
         &self,
         dealer: &dyn Dealer,
-        player: impl Fn() -> P + Sync,
+        player: impl Fn(&Arc<AtomicBool>) -> P + Sync,
         mut watch: impl FnMut(u64, Option<GameResult>) -> bool,
     ) -> Result<bool, RecordError> {
         let numbers = std::iter::from_fn(|| dealer.next())

@@ -93,8 +93,8 @@ fn unsaved(error: FileError, recipe: &Recipe, progress: Progress) -> RunError {
 
 /// That learning has diverged, and by which rate.
 pub(super) fn diverged(recipe: &Recipe, progress: Progress) -> RunError {
-    let (key, rate) = recipe.learning.rate();
-    RunError::Diverged { actions: progress.actions, key, rate }
+    let (key, rate, factor) = recipe.learning.rate_at(recipe.budget.share(progress));
+    RunError::Diverged { actions: progress.actions, key, rate, factor }
 }
 
 /// Takes everything from the newest checkpoint that can be used; also gives what is wrong with one that cannot.

@@ -22,6 +22,9 @@ pub enum RunError {
     /// Another process is at work in the directory.
     #[error("another process is training in {}", .0.display())]
     Busy(PathBuf),
+    /// A file that a new run would replace, and that is of no run.
+    #[error("{} is there already, and belongs to no run; it is left as it is", .0.display())]
+    Foreign(PathBuf),
     /// The recipe's name cannot be that of a directory.
     #[error("`{0}` cannot be the name of a directory of runs")]
     Name(String),
@@ -46,7 +49,8 @@ pub enum RunError {
     Replicas(&'static str),
     /// The weights are no numbers any more.
     #[error(
-        "learning has diverged within {actions} actions: values are no longer finite numbers with {key} = {rate}"
+        "learning has diverged within {actions} actions: values are no longer finite numbers with {key} = {rate}{}",
+        times(*factor)
     )]
     Diverged {
         /// How far it came.
@@ -55,6 +59,8 @@ pub enum RunError {
         key: &'static str,
         /// The learning rate.
         rate: f64,
+        /// What `learning.schedule` multiplied it by.
+        factor: f64,
     },
     /// The checkpoint is of another run.
     #[error("{}: the checkpoint is of a run with another `{key}` than the recipe says", path.display())]
@@ -125,6 +131,14 @@ pub enum RunError {
         /// What the system said.
         source: io::Error,
     },
+    /// A file or directory of a run cannot be removed.
+    #[error("cannot remove {}: {source}", path.display())]
+    Unremoved {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The recipe cannot be used.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
@@ -149,6 +163,10 @@ pub enum RunError {
     /// The curve cannot be drawn.
     #[error(transparent)]
     Curve(#[from] CurveError),
+}
+
+fn times(factor: f64) -> String {
+    if factor == 1.0 { String::new() } else { format!(", which learning.schedule multiplies by {factor}") }
 }
 
 impl From<ModelError> for RunError {

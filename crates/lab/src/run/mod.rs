@@ -25,6 +25,7 @@ mod generations;
 mod plan;
 mod positions;
 mod recorder;
+mod remove;
 mod replicas;
 mod session;
 mod speed;
@@ -125,7 +126,7 @@ impl Directory {
     }
 
     /// Whether anything in it is left of a run, even of one that has lost its recipe.
-    pub(crate) fn is_taken(&self) -> bool {
+    pub fn is_taken(&self) -> bool {
         self.holds_run() || self.has_checkpoint() || self.finished().exists()
     }
 
@@ -260,6 +261,7 @@ impl Run {
         if directory.is_taken() {
             return Err(RunError::Exists(directory.0));
         }
+        directory.check_unused()?;
         // The directory is made last, so that what is refused leaves nothing behind.
         check_sources(&recipe)?;
         let lock = directory.lock()?;

@@ -18,7 +18,7 @@ fn about(search: &str) -> About {
 /// Records games of random play.
 fn record(directory: &Path, games: u64, threads: usize) -> Result<bool, RecordError> {
     Recorder { directory, about: about("random"), games, part: Part::WHOLE, threads }
-        .record(|| Random, |_, _| true)
+        .record(|_| Random, |_, _| true)
 }
 
 /// Random play that leaves time to stop it.
@@ -61,7 +61,7 @@ fn a_recording_goes_on_where_it_was() {
     let recorder =
         Recorder { directory: stopped.path(), about: about("random"), games, part: Part::WHOLE, threads: 1 };
     let all = recorder.record(
-        || Slow,
+        |_| Slow,
         |_, result| {
             ended += u64::from(result.is_some());
             ended < GAMES_PER_SHARD + 2
@@ -77,7 +77,7 @@ fn a_recording_goes_on_where_it_was() {
     // Games of another player do not mix with them.
     let other =
         Recorder { directory: whole.path(), about: about("3ply"), games, part: Part::WHOLE, threads: 1 };
-    assert!(matches!(other.record(|| Random, |_, _| true), Err(RecordError::Other { .. })));
+    assert!(matches!(other.record(|_| Random, |_, _| true), Err(RecordError::Other { .. })));
 }
 
 #[test]
@@ -144,8 +144,8 @@ fn records_of_several_players_are_read_together() {
     assert!(record(&first, 2, 1).unwrap());
     let about = About { seed: 9, ..about("random") };
     let other = Recorder { directory: &second, about, games: 3, part: Part::WHOLE, threads: 1 };
-    assert!(other.record(|| Random, |_, _| true).unwrap());
-    assert!(other.record(|| Random, |_, result| result.is_none()).unwrap(), "all are there");
+    assert!(other.record(|_| Random, |_, _| true).unwrap());
+    assert!(other.record(|_| Random, |_, result| result.is_none()).unwrap(), "all are there");
     let verified = verify(directory.path(), |_| ()).unwrap();
     assert_eq!((verified.shards, verified.games), (2, 5));
     let all = [read_all(&first), read_all(&second)].concat();
@@ -171,7 +171,7 @@ fn parts_record_the_files_of_the_whole() {
             ended += u64::from(result.is_some());
             true
         };
-        assert!(recorder.record(|| Random, count).unwrap());
+        assert!(recorder.record(|_| Random, count).unwrap());
         assert_eq!(ended, recorder.total());
         recorded += ended;
     }

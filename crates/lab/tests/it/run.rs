@@ -200,7 +200,8 @@ fn divergence_behind_a_frozen_stage_is_seen() {
     let directory = Directory::new(place.path().join("run"));
     let error = train(&directory, &text).expect_err("an error");
     assert!(matches!(error, RunError::Diverged { actions, .. } if actions < 1_000_000), "{error}");
-    assert!(error.to_string().contains("learning.alpha = 0.1"), "{error}");
+    let told = "learning.alpha = 0.1, which learning.schedule multiplies by 1000";
+    assert!(error.to_string().contains(told), "{error}");
     assert!(!directory.model().exists() && !directory.has_checkpoint());
 }
 

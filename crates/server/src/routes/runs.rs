@@ -270,13 +270,12 @@ pub(crate) async fn rename(
     Ok(Json(json!({ "name": new })))
 }
 
-/// Removes a run and all its files.
+/// Removes a run; what is not of it is kept.
 pub(crate) async fn delete(State(app): State<App>, _: Trusted, Name(name): Name) -> Answer<Json<Value>> {
     let run = idle(&app, &name)?;
-    let path = run.directory.path().to_owned();
     let remove = move || {
-        let bytes = runs::size(&path);
-        fs::remove_dir_all(&path).map(|()| bytes)
+        let before = runs::size(run.directory.path());
+        run.directory.remove().map(|_| before.saturating_sub(runs::size(run.directory.path())))
     };
     let removed = spawn_blocking(remove).await.map_err(ApiError::internal)?;
     let bytes = removed.map_err(|error| {

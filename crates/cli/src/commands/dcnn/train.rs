@@ -239,6 +239,9 @@ pub(in crate::commands) fn failure(error: DcnnError) -> Failure {
         DcnnError::Exists(_) => {
             Failure::input(error, "`--resume` continues it, and `--out` gives another directory")
         }
+        DcnnError::Foreign(_) => {
+            Failure::input(error, "give another directory with `--out`, or remove the file")
+        }
         DcnnError::NoRun(_) => Failure::input(error, "leave out `--resume` to begin one"),
         DcnnError::Busy(_) => Failure::other(error, "wait for it, or give another directory with `--out`"),
         DcnnError::Changed => {

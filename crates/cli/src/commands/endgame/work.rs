@@ -8,6 +8,7 @@ use std::{
 };
 
 use afterstate_endgame::{Precision, Progress, SolveError, Solved, Solver, TableError, Tables};
+use afterstate_network::check_fits;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{
@@ -22,8 +23,11 @@ pub(super) fn solve(
     output: Option<(&Path, Precision)>,
     name: &str,
 ) -> Result<Solved, Failure> {
-    let memory = bytes(solver.planned_bytes(output.is_none()));
-    let _ = writeln!(stderr(), "{name}: at most about {memory} of memory");
+    let planned = solver.planned_bytes(output.is_none());
+    let _ = writeln!(stderr(), "{name}: at most about {} of memory", bytes(planned));
+    check_fits(&format!("solving {name}"), planned).map_err(|error| {
+        Failure::input(error, "make room, or give more walls, a smaller target, or a file with `-o`")
+    })?;
     let (stop, bar) = (stop_signal()?, bar());
     let mut watch = |progress: Progress| {
         show(&bar, &progress);
@@ -64,6 +68,8 @@ pub(super) fn failure(error: SolveError) -> Failure {
         SolveError::Position(_) | SolveError::Large { .. } => {
             Failure::input(error, "`afterstate endgame solve --help` has examples")
         }
+        SolveError::Busy(_) => Failure::input(error, "wait for it, or give another file with `-o`"),
+        SolveError::Foreign(_) => Failure::input(error, "give another name, or remove it"),
         SolveError::File { .. } | SolveError::Kept { .. } => {
             Failure::other(error, "is there room on the disk, and may you write there?")
         }

@@ -11,6 +11,17 @@ const LARGEST_BATCH: usize = 1_000_000;
 /// The longest time for a move: a day.
 const LONGEST: u64 = 86_400_000;
 
+/// What is repeated of a line that is no command, in characters.
+const LONGEST_ECHO: usize = 60;
+
+/// The beginning of a text, with `…` where something is left out.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// A line.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Command {
@@ -71,7 +82,7 @@ impl FromStr for Command {
             }
             _ => Err(format!(
                 "`{}` is no command: there are u2i, isready, setoption, position, go, batch, stop and quit",
-                line.trim()
+                shortened(line.trim(), LONGEST_ECHO)
             )),
         }
     }

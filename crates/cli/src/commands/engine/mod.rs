@@ -1,15 +1,12 @@
 //! `afterstate engine`: a line protocol, for programs that want moves without HTTP.
 
 mod command;
+mod input;
 
 use std::{
-    io::{BufRead, Write, stdin},
+    io::{Write, stdin},
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::SeqCst},
-        mpsc::{Receiver, channel},
-    },
+    sync::{Arc, atomic::Ordering::SeqCst},
     time::{Duration, Instant},
 };
 
@@ -25,7 +22,11 @@ use super::{
     parse_threads, thread_count,
 };
 use crate::error::Failure;
-use command::{Command, Depth};
+use command::{Command, Depth, shortened};
+use input::{Input, Line};
+
+/// The longest answer to what cannot be done, in characters.
+const LONGEST_ERROR: usize = 500;
 
 /// Answer questions about boards, line by line
 ///
@@ -57,19 +58,18 @@ impl Engine {
             threads: self.threads,
             endgame: self.endgame,
             board: None,
-            signals: Arc::default(),
+            input: Input::new(stdin()),
         };
-        let lines = lines(session.signals.clone());
-        while let Ok(line) = lines.recv() {
-            let answer = match line.parse::<Command>() {
+        while let Some(line) = session.input.next() {
+            let answer = match text(line)?.and_then(|line| line.parse::<Command>()) {
                 Ok(Command::Quit) => return Ok(()),
-                Ok(command) => session.answer(command, &lines, out),
+                Ok(command) => session.answer(command, out),
                 Err(message) => Err(Failure::input(message, "")),
             };
             match answer {
                 // What cannot be done is said, and the session goes on.
                 Err(Failure::Input { message, .. } | Failure::Other { message, .. }) => {
-                    writeln!(out, "error {}", message.replace('\n', " "))?;
+                    complain(&message, out)?
                 }
                 answer => answer?,
             }
@@ -79,52 +79,18 @@ impl Engine {
     }
 }
 
-/// What the reader of the input tells a running search.
-#[derive(Default)]
-struct Signals {
-    /// The search is to end now.
-    stop: Arc<AtomicBool>,
-    /// The session is to end: at once where the search has no end of its own, else after it.
-    quit: AtomicBool,
-    /// The running search has no end of its own.
-    endless: AtomicBool,
-}
-
-impl Signals {
-    fn quit(&self) {
-        self.quit.store(true, SeqCst);
-        if self.endless.load(SeqCst) {
-            self.stop.store(true, SeqCst);
-        }
-    }
-
-    fn begin(&self, endless: bool) {
-        self.endless.store(endless, SeqCst);
-        if endless && self.quit.load(SeqCst) {
-            self.stop.store(true, SeqCst);
-        }
+/// The text of a line, or what is wrong with it; where the input cannot be read, the session ends.
+fn text(line: Line) -> Result<Result<String, String>, Failure> {
+    match line {
+        Line::Text(text) => Ok(Ok(text)),
+        Line::Bad(message) => Ok(Err(message)),
+        Line::Failed(message) => Err(Failure::other(message, "the engine reads commands, line by line")),
     }
 }
 
-/// The lines of the standard input. `stop` and `quit` are heeded at once, also during a search.
-fn lines(signals: Arc<Signals>) -> Receiver<String> {
-    let (sender, receiver) = channel();
-    std::thread::spawn(move || {
-        for line in stdin().lock().lines() {
-            // A line that is no text is no command either.
-            let line = line.unwrap_or_default();
-            match line.trim() {
-                "stop" => signals.stop.store(true, SeqCst),
-                "quit" => signals.quit(),
-                _ => {}
-            }
-            if sender.send(line).is_err() {
-                return;
-            }
-        }
-        signals.quit();
-    });
-    receiver
+/// Says in one line what cannot be done.
+fn complain(message: &str, out: &mut dyn Write) -> Result<(), Failure> {
+    Ok(writeln!(out, "error {}", shortened(&message.replace('\n', " "), LONGEST_ERROR))?)
 }
 
 /// A model, with endgame tables.
@@ -142,16 +108,11 @@ struct Session {
     threads: usize,
     endgame: Option<PathBuf>,
     board: Option<AnyBoard>,
-    signals: Arc<Signals>,
+    input: Arc<Input>,
 }
 
 impl Session {
-    fn answer(
-        &mut self,
-        command: Command,
-        lines: &Receiver<String>,
-        out: &mut dyn Write,
-    ) -> Result<(), Failure> {
+    fn answer(&mut self, command: Command, out: &mut dyn Write) -> Result<(), Failure> {
         match command {
             Command::Nothing | Command::Quit => Ok(()),
             Command::Introduce => self.introduce(out),
@@ -170,21 +131,22 @@ impl Session {
             Command::Batch(count, depth) => {
                 for _ in 0..count {
                     // The input may end early; what came is answered.
-                    let Ok(line) = lines.recv() else { return Ok(()) };
-                    let board = command::parse_board(&line).map_err(|message| Failure::input(message, ""));
+                    let Some(line) = self.input.next() else { return Ok(()) };
+                    let board = text(line)?.and_then(|line| command::parse_board(&line));
+                    let board = board.map_err(|message| Failure::input(message, ""));
                     let answered = board.and_then(|board| {
                         self.check_side(&board)?;
                         self.go(&board, depth, false, out)
                     });
                     if let Err(Failure::Input { message, .. }) = answered {
-                        writeln!(out, "error {message}")?;
+                        complain(&message, out)?;
                     }
                     out.flush()?;
                 }
                 Ok(())
             }
             Command::Stop => {
-                self.signals.stop.store(false, SeqCst);
+                self.input.signals.stop.store(false, SeqCst);
                 Ok(())
             }
         }
@@ -241,8 +203,20 @@ impl Session {
         informs: bool,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
+        let searched = self.search_until_told(board, depth, informs, out);
+        self.input.begin(false);
+        searched
+    }
+
+    fn search_until_told<const N: usize>(
+        &self,
+        board: Board<N>,
+        depth: Depth,
+        informs: bool,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
         let start = Instant::now();
-        self.signals.begin(matches!(depth, Depth::Infinite));
+        self.input.begin(matches!(depth, Depth::Infinite));
         let limit = match depth {
             Depth::Plies(plies) => Limit::Plies(plies),
             Depth::Time(time) => Limit::Time(time),
@@ -262,7 +236,7 @@ impl Session {
             };
             let advice = self.advise(board, limit)?;
             // A search that was stopped has the values of 1-ply: those of the depth before are better.
-            let stopped = self.signals.stop.load(SeqCst);
+            let stopped = self.input.signals.stop.load(SeqCst);
             if !stopped || last.is_none() || matches!(limit, Limit::Time(_)) {
                 if informs {
                     write_info(&advice, start.elapsed(), out)?;
@@ -285,7 +259,7 @@ impl Session {
         let search = PlayerSpec { search, ..self.search }.or_downgraded(self.model.downgrade);
         let threads = thread_count(self.threads);
         check_search(&search, threads)?;
-        let stop = Some(self.signals.stop.clone());
+        let stop = Some(self.input.signals.stop.clone());
         let mut player = self.model.player_until::<N>(Search::Player(search), threads, stop)?;
         Ok(player.advise(State::new(board)))
     }

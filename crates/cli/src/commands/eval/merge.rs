@@ -3,10 +3,9 @@
 use std::io::Write;
 
 use afterstate_lab::evaluate::{self, KeptHeader, MergeError, Merged, merge};
-use afterstate_network::file::atomic::Target;
 
 use super::{Eval, file_failure};
-use crate::error::Failure;
+use crate::{commands::target, error::Failure};
 
 impl Eval {
     /// Prints what one machine would have printed, and writes the positions that the parts have collected.
@@ -18,8 +17,7 @@ impl Eval {
                 let message = "the parts have collected no positions";
                 return Err(Failure::input(message, "give `--collect` to every part"));
             }
-            let target = Target::open(path).map_err(file_failure)?;
-            target
+            target::open(path, target::Kind::Positions)?
                 .write(|file| evaluate::write_positions(file, outcome.positions.iter()))
                 .map_err(file_failure)?;
         }

@@ -25,12 +25,11 @@ use afterstate_lab::{
     model::{Kind, Model, Search},
     stats::{EvalReport, GameResult, Summary, Tally},
 };
-use afterstate_network::file::atomic::Target;
 use afterstate_search::{Limit, PlayerSpec, Probing};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{dcnn::no_device, endgame::open_tables, model::failure as file_failure, thread_count};
+use super::{dcnn::no_device, endgame::open_tables, model::failure as file_failure, target, thread_count};
 use crate::{
     cluster::deal,
     error::Failure,
@@ -162,7 +161,8 @@ impl Eval {
             return self.play_for_first(world, &model, search, collect);
         }
         let kept = self.out.as_deref().map(|path| self.kept(path, &model, search)).transpose()?;
-        let target = self.collect.as_deref().map(Target::open).transpose().map_err(file_failure)?;
+        let target = |path| target::open(path, target::Kind::Positions);
+        let target = self.collect.as_deref().map(target).transpose()?;
         let stop = stop_signal()?;
         let Played { outcome, seconds, whole } = self.play(&model, search, kept, collect, &stop)?;
         if let Some(target) = target.filter(|_| whole) {

@@ -14,8 +14,12 @@ use afterstate_search::Downgrade;
 use clap::Args;
 use serde_json::json;
 
-use super::{check_target, failure, summary, written};
-use crate::{commands::thread_count, error::Failure, format::thousands};
+use super::{failure, summary, written};
+use crate::{
+    commands::{target, thread_count},
+    error::Failure,
+    format::thousands,
+};
 
 /// Make a model of a few megabytes, for play
 ///
@@ -87,7 +91,7 @@ fn parse_size(text: &str) -> Result<u64, String> {
 
 impl Compact {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        check_target(&self.output)?;
+        target::check(&self.output, target::Kind::Model)?;
         let mut extra = ModelInfo::of(&open_file(&self.file)?).map_err(failure)?.extra;
         let model = Model::open_unfolded(Some(&self.file))?;
         let network = model.network("`compact`")?;
@@ -150,7 +154,7 @@ impl Compact {
 
 impl Expand {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        check_target(&self.output)?;
+        target::check(&self.output, target::Kind::Model)?;
         let file = open_file(&self.file)?;
         let extra = ModelInfo::of(&file).map_err(failure)?.extra;
         let network = Network::from_file(&file).map_err(failure)?;

@@ -5,8 +5,8 @@ use std::{io::Write, path::PathBuf};
 use afterstate_network::derive::{average, fold};
 use clap::Args;
 
-use super::{check_target, failure, open_full, summary, written};
-use crate::error::Failure;
+use super::{failure, open_full, summary, written};
+use crate::{commands::target, error::Failure};
 
 /// Add redundant tuples into those that contain them
 ///
@@ -51,7 +51,7 @@ pub(super) struct Average {
 
 impl Fold {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        check_target(&self.output)?;
+        target::check(&self.output, target::Kind::Model)?;
         let (file, info) = open_full(&self.file)?;
         let mut extra = info.extra;
         extra.insert("folded_from".into(), info.spec.tuples.to_string());
@@ -63,7 +63,7 @@ impl Fold {
 
 impl Average {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        check_target(&self.output)?;
+        target::check(&self.output, target::Kind::Model)?;
         let models = self.files.iter().map(|file| open_full(file)).collect::<Result<Vec<_>, _>>()?;
         let (files, infos): (Vec<_>, Vec<_>) = models.into_iter().unzip();
         // The recipe tells the rules of the game.

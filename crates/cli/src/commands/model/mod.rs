@@ -11,13 +11,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use afterstate_lab::model::{ModelError, open_file};
+use afterstate_lab::{
+    model::{ModelError, open_file},
+    run::Directory,
+};
 use afterstate_network::{
     NetworkSpec,
     file::{
-        FileError, Format, ModelInfo, Problem,
-        atomic::Target,
-        jaskowski, metadata,
+        FileError, Format, ModelInfo, Problem, jaskowski, metadata,
         safetensors::{self, TensorFile},
         tdl2048::{self, WeightFile},
     },
@@ -25,6 +26,7 @@ use afterstate_network::{
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use super::target;
 use crate::{error::Failure, format::thousands};
 
 /// Look at, import, export, fold, average and compact networks
@@ -104,7 +106,7 @@ impl Model {
 
 impl Import {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        check_target(&self.output)?;
+        target::check(&self.output, target::Kind::Model)?;
         let source = self.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let extra = BTreeMap::from([("imported_from".to_string(), source)]);
         let (spec, what) = match Format::detect(&self.file).map_err(failure)? {
@@ -131,9 +133,11 @@ impl Import {
 
 impl Export {
     fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        check_target(&self.output)?;
+        let is_player = self.output.extension().is_some_and(|ending| ending == "bin");
+        let kind = if is_player { target::Kind::Player } else { target::Kind::Weights };
+        target::check(&self.output, kind)?;
         let (file, info) = open_full(&self.file)?;
-        if self.output.extension().is_some_and(|ending| ending == "bin") {
+        if is_player {
             jaskowski::export(&self.output, &file).map_err(failure)?;
             return written(&self.output, &info.spec, "", self.json, out);
         }
@@ -244,8 +248,28 @@ pub(super) fn failure(error: FileError) -> Failure {
         | Problem::NoChecksum(_)
         | Problem::Checksum { .. }
         | Problem::Packed(_)
-        | Problem::NotFinite { .. } => Failure::input(error, "the file is damaged: get it again"),
+        | Problem::NotFinite { .. } => {
+            let hint = how_to_mend(&error.path);
+            Failure::input(error, hint)
+        }
     }
+}
+
+/// How to get a damaged file again: what a run made, it makes again.
+fn how_to_mend(path: &Path) -> String {
+    let parent = path.parent().unwrap_or(Path::new(""));
+    let is_checkpoint = parent.file_name().is_some_and(|name| name == "checkpoint");
+    let run = Directory::new(if is_checkpoint { parent.parent().unwrap_or(parent) } else { parent });
+    let place = run.path().display();
+    if !run.holds_run() {
+        return "the file is damaged: get it again".into();
+    }
+    if run.has_checkpoint() && run.model() == path {
+        return format!(
+            "`afterstate train {place} --resume` writes it again, from the checkpoint of that run"
+        );
+    }
+    format!("`afterstate runs rm {place}` removes that run, and the command that made it trains it again")
 }
 
 /// Whether another path would do: what is wrong with it is the user's to mend in the call.
@@ -261,11 +285,6 @@ fn is_mendable(cause: &std::io::Error) -> bool {
             | ErrorKind::InvalidInput
             | ErrorKind::InvalidFilename
     )
-}
-
-/// Refuses a file that cannot be written, before the work on its content begins.
-pub(super) fn check_target(path: &Path) -> Result<(), Failure> {
-    Target::open(path).map(drop).map_err(failure)
 }
 
 /// What a network is, in a few words.

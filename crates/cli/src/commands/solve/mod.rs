@@ -11,7 +11,7 @@ use afterstate_game::{Move, Rules, State};
 use afterstate_solver::{Boards, Objective, Settings, evaluate};
 use clap::{Args, ValueEnum};
 
-use super::{model::check_target, thread_count};
+use super::{target, thread_count};
 use crate::error::Failure;
 use report::Solved;
 use work::{failure, solve};
@@ -96,7 +96,7 @@ impl Solve {
     fn on_board<const N: usize>(&self, threads: usize, out: &mut dyn Write) -> Result<(), Failure> {
         let start = Instant::now();
         if let Some(path) = &self.output {
-            check_target(path)?;
+            target::check(path, target::Kind::Solution)?;
         }
         let rules = Rules { four: self.four, ..Rules::default() };
         let objective = self.goal.unwrap_or(Objective::Score);

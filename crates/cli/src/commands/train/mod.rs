@@ -391,6 +391,15 @@ pub(super) fn failure(error: RunError) -> Failure {
             "`afterstate train DIR --resume` continues with the recipe of the run; only budget, evaluation, checkpoint and \
              log may change; `--out DIR` begins another run",
         ),
+        RunError::Foreign(_) => {
+            Failure::input(error, "give another directory with `--out DIR`, or remove the file")
+        }
+        RunError::Unremoved { .. } => Failure::other(error, "the same command goes on when that is mended"),
+        RunError::Diverged { factor, .. } if factor > 1.0 => {
+            let hint = "give a smaller factor in learning.schedule, for another run; the last checkpoint, if there is one, is as it \
+                        was";
+            Failure::input(error, hint)
+        }
         RunError::Diverged { key, rate, .. } => {
             let hint = format!(
                 "`--set {key}={}` is a smaller rate, for another run; the last checkpoint, if there is one, is as it was",
@@ -426,7 +435,8 @@ pub(super) fn failure(error: RunError) -> Failure {
         }
         RunError::Positions { .. } => Failure::input(
             error,
-            "`afterstate eval MODEL --collect FILE` writes positions, for start.positions",
+            "remove the file, and a recipe with [collect] collects them again; without one, \
+             `afterstate eval MODEL --collect FILE` writes positions, for start.positions",
         ),
         RunError::Needs { .. } | RunError::Circle(_) => Failure::input(
             error,

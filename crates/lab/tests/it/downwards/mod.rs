@@ -27,5 +27,5 @@ pub(crate) fn record(directory: &Path, games: u64) {
     let [model, checksum, search, version] = ["downwards", "0", "1ply", "0"].map(str::to_owned);
     let about = About { model, checksum, search, seed: 3, four, start_tiles, version };
     let recorder = Recorder { directory, about, games, part: Part::WHOLE, threads: 2 };
-    assert!(recorder.record(|| Downwards, |_, _| true).unwrap());
+    assert!(recorder.record(|_| Downwards, |_, _| true).unwrap());
 }

@@ -1,0 +1,255 @@
+//! The lines that the engine is told, read ahead so that `stop` and `quit` are heeded at once, also during a search.
+
+use std::{
+    collections::VecDeque,
+    io::{self, BufRead, Read},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+};
+
+/// The longest line, in bytes: longer than any command.
+const LONGEST: usize = 1 << 16;
+/// The bytes of the lines that wait at most, each counted with what keeping it takes.
+const MOST_WAITING: usize = 1 << 22;
+const PER_LINE: usize = 64;
+
+/// What came in.
+#[derive(PartialEq, Debug)]
+pub(super) enum Line {
+    Text(String),
+    /// A line that is none, and why.
+    Bad(String),
+    /// The input cannot be read any further.
+    Failed(String),
+}
+
+/// What the reader of the input tells a search that is under way.
+#[derive(Default)]
+pub(super) struct Signals {
+    /// The search is to end now.
+    pub(super) stop: Arc<AtomicBool>,
+    /// The session is to end: at once where the search has no end of its own, else after it.
+    quit: AtomicBool,
+    /// The search under way has no end of its own.
+    endless: AtomicBool,
+}
+
+impl Signals {
+    fn quit(&self) {
+        self.quit.store(true, SeqCst);
+        if self.endless.load(SeqCst) {
+            self.stop.store(true, SeqCst);
+        }
+    }
+
+    /// Whether there is a search that nothing but a line that is still to come ends.
+    fn waits_for_stop(&self) -> bool {
+        self.endless.load(SeqCst) && !self.stop.load(SeqCst)
+    }
+}
+
+/// Lines that wait to be answered.
+#[derive(Default)]
+struct Waiting {
+    lines: VecDeque<Line>,
+    bytes: usize,
+    /// Lines that were left out because there was no room.
+    dropped: u64,
+    has_ended: bool,
+}
+
+/// The lines of the input, read by a thread of its own.
+#[derive(Default)]
+pub(super) struct Input {
+    pub(super) signals: Signals,
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+impl Input {
+    /// Begins to read.
+    pub(super) fn new(input: impl Read + Send + 'static) -> Arc<Self> {
+        let lines = Arc::new(Input::default());
+        let own = lines.clone();
+        std::thread::spawn(move || own.read(io::BufReader::new(input)));
+        lines
+    }
+
+    /// The next line; `None` when there are no more.
+    pub(super) fn next(&self) -> Option<Line> {
+        let mut waiting = self.lock();
+        loop {
+            if let Some(line) = waiting.lines.pop_front() {
+                waiting.bytes -= size(&line);
+                self.changed.notify_all();
+                return Some(line);
+            }
+            if waiting.dropped > 0 {
+                let dropped = std::mem::take(&mut waiting.dropped);
+                let message =
+                    format!("{dropped} lines came while an endless search was under way, and were left out");
+                return Some(Line::Bad(message));
+            }
+            if waiting.has_ended {
+                return None;
+            }
+            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// A search begins.
+    pub(super) fn begin(&self, endless: bool) {
+        self.signals.endless.store(endless, SeqCst);
+        if endless && self.signals.quit.load(SeqCst) {
+            self.signals.stop.store(true, SeqCst);
+        }
+        // Under the lock, so that a reader that is about to wait does not miss it.
+        drop(self.lock());
+        self.changed.notify_all();
+    }
+
+    fn read(&self, mut input: impl BufRead) {
+        loop {
+            let line = match read_line(&mut input) {
+                Ok(None) => break,
+                Ok(Some(line)) => line,
+                Err(error) => {
+                    self.push(Line::Failed(format!("the standard input cannot be read: {error}")));
+                    break;
+                }
+            };
+            if let Line::Text(text) = &line {
+                match text.trim() {
+                    "stop" => self.signals.stop.store(true, SeqCst),
+                    "quit" => self.signals.quit(),
+                    _ => {}
+                }
+            }
+            self.push(line);
+        }
+        self.signals.quit();
+        self.lock().has_ended = true;
+        self.changed.notify_all();
+    }
+
+    /// Adds a line, when there is room. During a search that only a later line can end there may never be any: then it is left out.
+    fn push(&self, line: Line) {
+        let mut waiting = self.lock();
+        while waiting.bytes > 0 && waiting.bytes + size(&line) > MOST_WAITING {
+            if self.signals.waits_for_stop() {
+                waiting.dropped += 1;
+                return;
+            }
+            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        waiting.bytes += size(&line);
+        waiting.lines.push_back(line);
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn size(line: &Line) -> usize {
+    let (Line::Text(text) | Line::Bad(text) | Line::Failed(text)) = line;
+    text.len() + PER_LINE
+}
+
+/// The next line, without its end; of one that is too long only the beginning is ever in memory.
+fn read_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
+    let mut bytes = Vec::new();
+    input.by_ref().take(LONGEST as u64 + 1).read_until(b'\n', &mut bytes)?;
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    if bytes.pop_if(|&mut byte| byte == b'\n').is_none() && bytes.len() > LONGEST {
+        input.skip_until(b'\n')?;
+        return Ok(Some(Line::Bad(format!("a line has at most {LONGEST} bytes"))));
+    }
+    let text = String::from_utf8(bytes);
+    Ok(Some(text.map_or_else(|_| Line::Bad("the line is not UTF-8".to_owned()), Line::Text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_bounded_and_what_is_none_is_said() {
+        let long = "a".repeat(LONGEST);
+        let text = [long.as_bytes(), b"\n", long.as_bytes(), b"b\nu2i\n\xff\xfe\n\nisready"].concat();
+        let mut input = &text[..];
+        let mut lines = Vec::new();
+        while let Some(line) = read_line(&mut input).expect("memory") {
+            lines.push(line);
+        }
+        let text = |text: &str| Line::Text(text.to_owned());
+        assert_eq!(lines[0], text(&long));
+        assert_eq!(lines[1], Line::Bad("a line has at most 65536 bytes".into()));
+        assert_eq!(lines[2], text("u2i"));
+        assert_eq!(lines[3], Line::Bad("the line is not UTF-8".into()));
+        assert_eq!(lines[4..], [text(""), text("isready")]);
+    }
+
+    /// Endless input, of which no more is read than there is room for.
+    struct Endless(Arc<std::sync::atomic::AtomicUsize>);
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            buffer.fill(b'\n');
+            self.0.fetch_add(buffer.len(), SeqCst);
+            Ok(buffer.len())
+        }
+    }
+
+    #[test]
+    fn no_more_is_read_than_there_is_room_for() {
+        let read = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let input = Input::new(Endless(read.clone()));
+        for _ in 0..1000 {
+            assert_eq!(input.next(), Some(Line::Text(String::new())));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        let most = MOST_WAITING / PER_LINE + 1000 + 2 * 8192;
+        assert!((1000..=most).contains(&read.load(SeqCst)), "{read:?} of {most}");
+    }
+
+    #[test]
+    fn stop_is_heeded_behind_more_lines_than_there_is_room_for() {
+        let text = "isready\n".repeat(4 * MOST_WAITING / PER_LINE) + "stop\n";
+        let input = Input::new(io::Cursor::new(text));
+        input.begin(true);
+        while !input.signals.stop.load(SeqCst) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        input.begin(false);
+        let mut lines = Vec::new();
+        while let Some(line) = input.next() {
+            lines.push(line);
+        }
+        assert!(lines.contains(&Line::Text("stop".into())), "{} lines", lines.len());
+        assert!(
+            matches!(lines.last(), Some(Line::Bad(told)) if told.contains("left out")),
+            "{:?}",
+            lines.last()
+        );
+        assert!(lines.len() < 2 * MOST_WAITING / PER_LINE, "{}", lines.len());
+    }
+
+    #[test]
+    fn a_failing_input_ends() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("broken"))
+            }
+        }
+        let input = Input::new(Broken);
+        assert!(matches!(input.next(), Some(Line::Failed(told)) if told.ends_with("broken")));
+        assert_eq!(input.next(), None);
+    }
+}
