@@ -161,12 +161,12 @@ def jumanji(count: int) -> float:
     return rate(step)
 
 
-def values() -> None:
-    """``model.values`` on a million boards beside the same loop in Rust."""
+def values(count: int) -> None:
+    """``model.values`` on many boards beside the same loop in Rust."""
     import afterstate_2048 as a2
 
     model, rng = a2.load(), np.random.default_rng(1)
-    states = a2.spawn(np.zeros((1_000_000, 4, 4), np.uint8), rng)
+    states = a2.spawn(np.zeros((count, 4, 4), np.uint8), rng)
     for _ in range(60):
         afterstates, _, legal = a2.slides(states)
         actions = a2.random_actions(legal, rng)
@@ -181,7 +181,8 @@ def values() -> None:
         python.append(time.perf_counter() - start)
         rust.append(model._batch_seconds(boards))
     print(
-        f"\nvalues of 10^6 boards, one thread: Python {1 / min(python):.2f} M/s, Rust {1 / min(rust):.2f} M/s,"
+        f"\nvalues of {count:,} boards, one thread: Python {count / min(python) / 1e6:.2f} M/s,"
+        f" Rust {count / min(rust) / 1e6:.2f} M/s,"
         f" ratio of times {min(python) / min(rust):.3f}"
     )
 
@@ -190,7 +191,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--envs", type=int, nargs="+", default=[1, 64, 1024, 16384])
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each of three rounds")
+    parser.add_argument("--boards", type=int, default=1_000_000, help="whose values are computed")
     options = parser.parse_args()
+    global SECONDS
+    SECONDS = options.seconds
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))[: options.threads]
         os.sched_setaffinity(0, cores)
@@ -216,7 +221,7 @@ def main() -> None:
     if options.threads == 1:
         print(f"\none environment: {ours_single(False):,.0f} steps per second, {ours_single(True):,.0f} as made by gymnasium.make")
         print(f"an empty step: {empty_single():,.0f} per second")
-        values()
+        values(options.boards)
 
 
 if __name__ == "__main__":

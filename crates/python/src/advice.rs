@@ -38,7 +38,7 @@ pub(crate) fn in_blocks<const N: usize, B>(
     let pieces = bytes.chunks(N * N * block).zip(to.chunks_mut(each * block)).enumerate();
     let pieces = Queue::new(pieces);
     let run = || -> Result<(), Bad> {
-        let mut read = Vec::with_capacity(block);
+        let mut read = Vec::with_capacity(block.min(bytes.len() / (N * N)));
         while !stop.load(Relaxed) {
             let Some((i, (bytes, to))) = pieces.take() else { break };
             read.clear();

@@ -1,5 +1,7 @@
 //! Arrays: checked on their way in, made on their way out.
 
+use std::ops::Range;
+
 use afterstate_game::{Board, BoardError};
 use numpy::{
     Element, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArray,
@@ -9,8 +11,8 @@ use pyo3::{prelude::*, types::PyDict};
 
 use crate::error::{type_error, value_error};
 
-/// Where fewer boards are worked on, giving the interpreter's lock away takes longer than the work.
-pub(crate) const FEW: usize = 32;
+/// Nanoseconds of work that are worth giving the interpreter's lock away for.
+const LONG: usize = 1000;
 
 /// An array of boards that came from Python: the last two axes are rows and columns.
 pub(crate) struct Boards<'py> {
@@ -197,9 +199,29 @@ pub(crate) fn fill<T: Element, R>(
     run(array.as_slice_mut()?)
 }
 
+/// Whether work on so many boards, of so many nanoseconds each, keeps other threads waiting noticeably.
+pub(crate) fn is_long(count: usize, nanoseconds: usize) -> bool {
+    count.saturating_mul(nanoseconds) > LONG
+}
+
 /// Runs what takes long without the interpreter's lock, and what is short with it.
-pub(crate) fn released<R: Send>(py: Python<'_>, count: usize, run: impl FnOnce() -> R + Send) -> R {
-    if count <= FEW { run() } else { py.detach(run) }
+pub(crate) fn released<R: Send>(
+    py: Python<'_>,
+    count: usize,
+    nanoseconds: usize,
+    run: impl FnOnce() -> R + Send,
+) -> R {
+    if is_long(count, nanoseconds) { py.detach(run) } else { run() }
+}
+
+/// The elements of some boards, so many for each.
+pub(crate) fn part<'a, T>(all: &'a [T], boards: &Range<usize>, each: usize) -> &'a [T] {
+    &all[boards.start * each..boards.end * each]
+}
+
+/// The same, to be written.
+pub(crate) fn part_mut<'a, T>(all: &'a mut [T], boards: &Range<usize>, each: usize) -> &'a mut [T] {
+    &mut all[boards.start * each..boards.end * each]
 }
 
 fn check_shape(name: &str, found: &[usize], expected: &[usize]) -> PyResult<()> {

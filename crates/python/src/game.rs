@@ -7,13 +7,16 @@ use numpy::PyArrayDyn;
 use pyo3::{prelude::*, types::PyTuple};
 
 use crate::{
-    array::{Boards, board, write},
+    array::{Boards, board, released, write},
     error::value_error,
     number::Natural,
     rules,
     side::{check_four, check_side, with_side},
     text::to_array,
 };
+
+/// Nanoseconds that a move takes.
+const MOVE: usize = 50;
 
 /// A numbered game: the same seed, number and moves give the same tiles, here and in the command.
 #[pyclass(module = "afterstate_2048", frozen)]
@@ -173,8 +176,9 @@ impl Game {
         })
     }
 
-    fn __copy__(&self) -> PyResult<Game> {
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Game> {
         Game::replayed(
+            py,
             self.seed,
             self.number,
             self.side as i64,
@@ -184,8 +188,8 @@ impl Game {
         )
     }
 
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyResult<Game> {
-        self.__copy__()
+    fn __deepcopy__(&self, memo: &Bound<'_, PyAny>) -> PyResult<Game> {
+        self.__copy__(memo.py())
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
@@ -197,6 +201,7 @@ impl Game {
     /// The game after these moves.
     #[staticmethod]
     fn replayed(
+        py: Python<'_>,
         seed: u64,
         number: u64,
         size: i64,
@@ -208,8 +213,10 @@ impl Game {
         if start.as_ref().is_some_and(|start| start.len() != side * side) {
             return Err(value_error("the start is no board of this size"));
         }
-        let game = Game::begin(seed, number, side, four, start)?;
-        history.into_iter().try_for_each(|action| game.make(action as i64).map(drop))?;
-        Ok(game)
+        released(py, history.len(), MOVE, || {
+            let game = Game::begin(seed, number, side, four, start)?;
+            history.into_iter().try_for_each(|action| game.make(action as i64).map(drop))?;
+            Ok(game)
+        })
     }
 }

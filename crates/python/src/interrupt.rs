@@ -2,21 +2,63 @@
 
 use std::{
     any::Any,
+    ops::Range,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
         atomic::{AtomicBool, Ordering::Relaxed},
         mpsc::{RecvTimeoutError, channel},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
+use crate::array::is_long;
+
 /// How often the interpreter is asked whether Ctrl-C was pressed.
 const HEARTBEAT: Duration = Duration::from_millis(50);
 
+/// The boards of a block: some tens of microseconds of work, after which looking at the clock costs nothing.
+const BLOCK: usize = 4096;
+
+/// The numbers of a file that are written between two looks at the flag.
+const NUMBERS: usize = 1 << 16;
+
 /// What unwinds a library that has no other way to be stopped.
 struct Stopped;
+
+/// Works on `count` boards of so many nanoseconds each, block by block on the caller's thread. What takes long is done without
+/// the interpreter's lock, and stops between two blocks when a signal handler raises: what was written until then stays.
+pub(crate) fn by_blocks<E: Send>(
+    py: Python<'_>,
+    count: usize,
+    nanoseconds: usize,
+    mut work: impl FnMut(Range<usize>) -> Result<(), E> + Send,
+) -> PyResult<()>
+where
+    PyErr: From<E>,
+{
+    if !is_long(count, nanoseconds) {
+        return Ok(work(0..count)?);
+    }
+    let mut next = 0;
+    loop {
+        py.detach(|| {
+            let start = Instant::now();
+            while next < count && start.elapsed() < HEARTBEAT {
+                let end = count.min(next + BLOCK);
+                work(next..end)?;
+                next = end;
+            }
+            Ok(())
+        })
+        .map_err(|error: E| PyErr::from(error))?;
+        if next == count {
+            return Ok(());
+        }
+        py.check_signals()?;
+    }
+}
 
 /// Runs something on a thread of its own. When a signal handler raises, the flag is set, and the exception is raised when the
 /// work has ended. A panic becomes a `RuntimeError`.
@@ -46,6 +88,43 @@ pub(crate) fn interruptible<T: Send>(
                 None => result.map_err(|panic| panic_error(&*panic)),
             }
         })
+    })
+}
+
+/// Runs something that cannot be stopped, but does no harm when it is left to itself, such as reading a file. When a signal
+/// handler raises, the exception is raised at once, and what comes out later is dropped.
+pub(crate) fn abandonable<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (done, waiting) = channel();
+    std::thread::spawn(move || {
+        // Nobody may be waiting any more.
+        let _ = done.send(catch_unwind(AssertUnwindSafe(work)));
+    });
+    py.detach(move || {
+        loop {
+            match waiting.recv_timeout(HEARTBEAT) {
+                Ok(result) => return result.map_err(|panic| panic_error(&*panic)),
+                Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
+                Err(RecvTimeoutError::Disconnected) => return Err(panic_error(&"stopped")),
+            }
+        }
+    })
+}
+
+/// Numbers that are being written to a file: when the flag is set, they end the writing, and the file stays as it was.
+pub(crate) fn stoppable<'a>(
+    numbers: impl Iterator<Item = f32> + 'a,
+    stop: &'a AtomicBool,
+) -> impl Iterator<Item = f32> + 'a {
+    let mut left = 0;
+    numbers.inspect(move |_| {
+        if left == 0 {
+            unwind_if(stop);
+            left = NUMBERS;
+        }
+        left -= 1;
     })
 }
 

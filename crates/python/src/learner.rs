@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use afterstate_game::Afterstate;
 use afterstate_lab::model::{self, Kind};
 use afterstate_learning::{StepSizeSpec, Updater};
 use afterstate_network::{Network, NetworkError, NetworkSpec, TupleError, Tuples};
@@ -13,21 +14,27 @@ use numpy::{PyArray1, PyArrayDyn};
 use pyo3::{exceptions::PyMemoryError, prelude::*};
 
 use crate::{
-    array::{self, Bad, Boards, boards, fill, output},
+    array::{self, Bad, Boards, boards, fill, output, part, part_mut},
     error::{file_error, model_error, value_error},
-    interrupt::interruptible,
+    interrupt::{abandonable, by_blocks, interruptible},
     model::{Model, values_of},
-    model_files::tables_of,
+    model_files::{save, tables_of},
     number::Natural,
     side::{check_side, with_side},
 };
+
+/// Nanoseconds that it takes to read a board, and to learn from one.
+const READ: usize = 5;
+const UPDATE: usize = 500;
 
 /// An n-tuple network that learns from targets.
 #[pyclass(module = "afterstate_2048", frozen)]
 pub(crate) struct Learner {
     model: Arc<model::Model>,
     /// What the rules that have been used remember of the weights.
-    updaters: Mutex<BTreeMap<String, Updater>>,
+    updaters: Mutex<BTreeMap<String, Arc<Updater>>>,
+    /// Held by the update that is under way.
+    updating: Mutex<()>,
 }
 
 /// The step sizes by name, with a rate of 1 that each update multiplies.
@@ -48,8 +55,8 @@ fn tuples(text: &str) -> Result<Tuples, TupleError> {
     })
 }
 
-fn new_network(spec: NetworkSpec) -> PyResult<Network> {
-    Network::new(spec).map_err(|error| match error {
+fn new_network(py: Python<'_>, spec: NetworkSpec) -> PyResult<Network> {
+    abandonable(py, || Network::new(spec))?.map_err(|error| match error {
         NetworkError::Spec(error) => value_error(error),
         NetworkError::Memory(error) => PyMemoryError::new_err(error.to_string()),
     })
@@ -58,6 +65,21 @@ fn new_network(spec: NetworkSpec) -> PyResult<Network> {
 impl Learner {
     fn network(&self) -> PyResult<&Network> {
         self.model.network("a learner").map_err(model_error)
+    }
+
+    /// The updater of a rule, made when it is first needed.
+    fn updater(&self, py: Python<'_>, rule: &str, spec: StepSizeSpec) -> PyResult<Arc<Updater>> {
+        let network = self.network()?;
+        py.detach(|| {
+            let mut updaters = self.updaters.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(updater) = updaters.get(rule) {
+                return Ok(updater.clone());
+            }
+            let updater = Updater::new(network, spec);
+            let updater = Arc::new(updater.map_err(|error| PyMemoryError::new_err(error.to_string()))?);
+            updaters.insert(rule.to_owned(), updater.clone());
+            Ok(updater)
+        })
     }
 }
 
@@ -79,7 +101,7 @@ impl Learner {
     ) -> PyResult<Self> {
         let model = match model {
             Some(model) => {
-                interruptible(py, |_| model::Model::open_unfolded(Some(&model)))?.map_err(model_error)?
+                abandonable(py, move || model::Model::open_unfolded(Some(&model)))?.map_err(model_error)?
             }
             None => {
                 let side = check_side(size)?;
@@ -93,11 +115,11 @@ impl Learner {
                     initial: vec![initial],
                     ..NetworkSpec::default()
                 };
-                model::Model::new("learner".to_owned(), Kind::Network(new_network(spec)?))
+                model::Model::new("learner".to_owned(), Kind::Network(new_network(py, spec)?))
             }
         };
         model.afterstates("a learner").map_err(model_error)?;
-        Ok(Learner { model: Arc::new(model), updaters: Mutex::default() })
+        Ok(Learner { model: Arc::new(model), updaters: Mutex::default(), updating: Mutex::default() })
     }
 
     /// V(s') of each afterstate.
@@ -130,26 +152,27 @@ impl Learner {
             return Err(value_error("targets and rate must be finite"));
         }
         let errors = output::<f32>(py, None, "float32", &afterstates.lead)?;
-        let bytes = afterstates.bytes()?;
-        let updaters = &self.updaters;
-        fill(&errors, |errors| {
-            py.detach(|| {
-                let mut updaters = updaters.lock().unwrap_or_else(PoisonError::into_inner);
-                if !updaters.contains_key(rule) {
-                    let updater = Updater::new(network, spec);
-                    let updater = updater.map_err(|error| PyMemoryError::new_err(error.to_string()))?;
-                    updaters.insert(rule.to_owned(), updater);
+        let (bytes, count) = (afterstates.bytes()?, afterstates.len());
+        with_side!(network.spec().side, N => {
+            // All boards are read first, so that nothing is learned from an array in which one is bad.
+            let mut read = Vec::with_capacity(count);
+            by_blocks(py, count, READ, |some| {
+                for board in boards::<N>(part(bytes, &some, N * N)) {
+                    read.push(Afterstate::new(board.map_err(|bad| bad.after(some.start))?));
                 }
-                let updater = &updaters[rule];
-                with_side!(network.spec().side, N => {
-                    let read: Result<Vec<_>, Bad> = boards::<N>(bytes)
-                        .map(|board| board.map(afterstate_game::Afterstate::new))
-                        .collect();
-                    updater.update(network, &read?, targets, rate, errors);
-                });
-                Ok(())
-            })
-        })?;
+                Ok::<(), Bad>(())
+            })?;
+            let updater = self.updater(py, rule, spec)?;
+            fill(&errors, |errors| {
+                by_blocks(py, count, UPDATE, |some| -> PyResult<()> {
+                    let (read, targets) = (part(&read, &some, 1), part(targets, &some, 1));
+                    // Not held while signal handlers run, which may use this learner.
+                    let _held = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
+                    updater.update(network, read, targets, rate, part_mut(errors, &some, 1));
+                    Ok(())
+                })
+            })?;
+        });
         Ok(errors)
     }
 
@@ -160,13 +183,13 @@ impl Learner {
 
     /// Copies of the tables, by the names that they have in files.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyArray1<f32>>)>> {
-        Ok(tables_of(py, self.network()?))
+        tables_of(py, self.network()?)
     }
 
     /// Writes the network to a model file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let network = self.network()?;
-        interruptible(py, |_| network.save(&path, &BTreeMap::new()))?.map_err(file_error)
+        interruptible(py, |stop| save(network, &path, &BTreeMap::new(), stop))?.map_err(file_error)
     }
 
     #[getter]

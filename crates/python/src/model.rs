@@ -25,9 +25,9 @@ use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
 use crate::{
     advice::{Plan, advise, in_blocks},
-    array::{Boards, FEW, boards, fill, output},
+    array::{Boards, boards, fill, output, released},
     error::{model_error, value_error},
-    interrupt::interruptible,
+    interrupt::{abandonable, interruptible},
     model_files::{export_file, export_network},
     number::{Natural, thread_count},
     side::with_side,
@@ -39,6 +39,13 @@ const BLOCK: usize = 4096;
 
 /// Fewer boards take less time than a thread takes to start.
 const WORTH_A_THREAD: usize = 1 << 14;
+
+/// The same for a DCNN, which takes a thousand times as long.
+const DCNN_BLOCK: usize = 64;
+
+/// Nanoseconds that a value of an n-tuple network takes when few are asked for, and one of a small DCNN.
+const VALUE: usize = 300;
+const DCNN_VALUE: usize = 100_000;
 
 /// A model that plays: an n-tuple network or a DCNN.
 #[pyclass(module = "afterstate_2048", frozen)]
@@ -52,7 +59,8 @@ pub(crate) struct Model {
 #[pyfunction]
 #[pyo3(signature = (model=PathBuf::from(BUILT_IN)), text_signature = "(model='built-in')")]
 pub(crate) fn load(py: Python<'_>, model: PathBuf) -> PyResult<Model> {
-    let loaded = interruptible(py, |_| model::Model::open(Some(&model)))?.map_err(model_error)?;
+    let path = model.clone();
+    let loaded = abandonable(py, move || model::Model::open(Some(&path)))?.map_err(model_error)?;
     let is_built_in = model == Path::new(BUILT_IN) && !model.exists();
     let file = if model.is_dir() { Directory::new(&model).model() } else { model.clone() };
     let path = (!is_built_in).then_some(file);
@@ -152,20 +160,23 @@ pub(crate) fn values_of<'py>(
     let afterstates = Boards::of_side("afterstates", afterstates, model.side())?;
     let values = output::<f32>(py, out, "float32", &afterstates.lead)?;
     let (bytes, count) = (afterstates.bytes()?, afterstates.len());
-    let threads = thread_count(threads)?.min(count.div_ceil(WORTH_A_THREAD)).max(1);
+    let (block, worth_a_thread, nanoseconds) = match model.kind {
+        Kind::Dcnn(..) => (DCNN_BLOCK, DCNN_BLOCK, DCNN_VALUE),
+        _ => (BLOCK, WORTH_A_THREAD, VALUE),
+    };
+    let threads = thread_count(threads)?.min(count.div_ceil(worth_a_thread)).max(1);
     fill(&values, |to| {
         let mut run = |stop: &AtomicBool| {
-            let plan = Plan { each: 1, block: BLOCK, threads };
+            let plan = Plan { each: 1, block, threads };
             with_side!(model.side(), N => {
                 let work = |afterstates: &[Afterstate<N>], to: &mut [f32]| evaluate(model, afterstates, to);
                 in_blocks(bytes, to, plan, stop, Afterstate::<N>::new, work)
             })
         };
-        let found = match count {
-            ..=FEW => run(&AtomicBool::new(false)),
-            // Some milliseconds at most.
-            _ if count <= WORTH_A_THREAD => py.detach(|| run(&AtomicBool::new(false))),
-            _ => interruptible(py, run)?,
+        // So few take some milliseconds at most, or tens of them with a DCNN.
+        let found = match count <= worth_a_thread {
+            true => released(py, count, nanoseconds, || run(&AtomicBool::new(false))),
+            false => interruptible(py, run)?,
         };
         Ok(found?)
     })?;
@@ -229,17 +240,19 @@ impl Model {
     }
 
     /// Gives its memory back.
-    fn close(&self) {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner).take();
+    fn close(&self, py: Python<'_>) {
+        let model = self.inner.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // Unmapping gigabytes takes long.
+        py.detach(|| drop(model));
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
         slf
     }
 
-    #[pyo3(signature = (*_args))]
-    fn __exit__(&self, _args: &Bound<'_, PyAny>) {
-        self.close();
+    #[pyo3(signature = (*args))]
+    fn __exit__(&self, args: &Bound<'_, PyAny>) {
+        self.close(args.py());
     }
 
     fn __repr__(&self) -> String {

@@ -1,18 +1,27 @@
 //! The rules on arrays of boards.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 use afterstate_game::{Afterstate, Move, Rules, State, Symmetry};
-use numpy::{IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods};
+use numpy::{Element, IntoPyArray, PyArray1, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 
 use crate::{
-    array::{self, Bad, Boards, boards, fill, output, released, write},
+    array::{self, Bad, Boards, boards, fill, output, part, part_mut, write},
     error::value_error,
-    interrupt::interruptible,
+    interrupt::{by_blocks, interruptible},
     number::Natural,
     side::{check_four, with_side},
 };
+
+/// What a board takes, in nanoseconds: {slides}, {symmetries}, {few} for the others.
+const SLIDE: usize = 20;
+const SYMMETRIES: usize = 40;
+const LITTLE: usize = 10;
+const SPAWNS: usize = 200;
 
 type Array<'py, T> = Bound<'py, PyArrayDyn<T>>;
 type Any<'a, 'py> = &'a Bound<'py, PyAny>;
@@ -53,8 +62,14 @@ pub(crate) fn slide<'py>(
     fill(&outs.0, |afterstates| {
         fill(&outs.1, |rewards| {
             fill(&outs.2, |moved| {
-                let run = || with_side!(boards.side, N => slide_all::<N>(bytes, numbers, afterstates, rewards, moved));
-                Ok(released(py, boards.lead.iter().product(), run)?)
+                let cells = boards.side * boards.side;
+                by_blocks(py, boards.len(), SLIDE, |some| {
+                    let (bytes, numbers) = (part(bytes, &some, cells), part(numbers, &some, 1));
+                    let afterstates = part_mut(afterstates, &some, cells);
+                    let (rewards, moved) = (part_mut(rewards, &some, 1), part_mut(moved, &some, 1));
+                    with_side!(boards.side, N => slide_all::<N>(bytes, numbers, afterstates, rewards, moved))
+                        .map_err(|bad| bad.after(some.start))
+                })
             })
         })
     })?;
@@ -93,9 +108,14 @@ pub(crate) fn slides<'py>(
     fill(&outs.0, |afterstates| {
         fill(&outs.1, |rewards| {
             fill(&outs.2, |legal| {
-                let run =
-                    || with_side!(boards.side, N => slides_all::<N>(bytes, afterstates, rewards, legal));
-                Ok(released(py, boards.lead.iter().product(), run)?)
+                let cells = boards.side * boards.side;
+                by_blocks(py, boards.len(), SLIDE, |some| {
+                    let bytes = part(bytes, &some, cells);
+                    let afterstates = part_mut(afterstates, &some, 4 * cells);
+                    let (rewards, legal) = (part_mut(rewards, &some, 4), part_mut(legal, &some, 4));
+                    with_side!(boards.side, N => slides_all::<N>(bytes, afterstates, rewards, legal))
+                        .map_err(|bad| bad.after(some.start))
+                })
             })
         })
     })?;
@@ -166,8 +186,8 @@ pub(crate) fn legal_mask<'py>(
         }
         Ok(())
     }
-    let run = |mask: &mut [bool]| with_side!(boards.side, N => all::<N>(bytes, mask));
-    fill(&mask, |mask| Ok(released(py, boards.lead.iter().product(), || run(mask))?))?;
+    let run = |bytes: &[u8], mask: &mut [bool]| with_side!(boards.side, N => all::<N>(bytes, mask));
+    mapped(py, &boards, bytes, LITTLE, &mask, 4, run)?;
     Ok(mask)
 }
 
@@ -186,18 +206,30 @@ pub(crate) fn spawn<'py>(
     let rules = Rules { four: check_four(four)?, ..Rules::default() };
     let states = output::<u8>(py, out, "uint8", &afterstates.board_shape())?;
     let (bytes, bits) = (afterstates.bytes()?, bits.as_slice()?);
-    let run =
-        |states: &mut [u8]| with_side!(afterstates.side, N => spawn_all::<N>(bytes, bits, &rules, states));
-    fill(&states, |states| released(py, afterstates.lead.iter().product(), || run(states)))?;
+    fill(&states, |states| {
+        let cells = afterstates.side * afterstates.side;
+        by_blocks(py, afterstates.len(), LITTLE, |some| {
+            let (bytes, bits, states) =
+                (part(bytes, &some, cells), part(bits, &some, 1), part_mut(states, &some, cells));
+            with_side!(afterstates.side, N => spawn_all::<N>(some.start, bytes, bits, &rules, states))
+        })
+    })?;
     Ok(states)
 }
 
-fn spawn_all<const N: usize>(bytes: &[u8], bits: &[u64], rules: &Rules, states: &mut [u8]) -> PyResult<()> {
+/// `first` is the index of the first afterstate in its array.
+fn spawn_all<const N: usize>(
+    first: usize,
+    bytes: &[u8],
+    bits: &[u64],
+    rules: &Rules,
+    states: &mut [u8],
+) -> PyResult<()> {
     let each = boards::<N>(bytes).zip(bits).zip(states.chunks_exact_mut(N * N)).enumerate();
     for (index, ((board, &bits), state)) in each {
-        let board = board?;
+        let board = board.map_err(|bad| bad.after(first))?;
         if board.empty_count() == 0 {
-            return Err(full(index));
+            return Err(full(first + index));
         }
         write(&Afterstate::new(board).spawn_by(rules, bits).board(), state);
     }
@@ -220,7 +252,11 @@ pub(crate) fn spawns<'py>(
     let afterstates = Boards::new("afterstates", afterstates)?;
     let rules = Rules { four: check_four(four)?, ..Rules::default() };
     let (bytes, side) = (afterstates.bytes()?, afterstates.side);
-    let found = released(py, afterstates.len(), || with_side!(side, N => spawns_all::<N>(bytes, &rules)))?;
+    let mut found = Spawns::default();
+    by_blocks(py, afterstates.len(), SPAWNS, |some| {
+        let bytes = part(bytes, &some, side * side);
+        with_side!(side, N => found.extend::<N>(some.start, bytes, &rules))
+    })?;
     let states = found.states.into_pyarray(py).reshape([found.index.len(), side, side])?;
     Ok((states.to_dyn().clone(), found.probabilities.into_pyarray(py), found.index.into_pyarray(py)))
 }
@@ -232,20 +268,41 @@ struct Spawns {
     index: Vec<i64>,
 }
 
-fn spawns_all<const N: usize>(bytes: &[u8], rules: &Rules) -> PyResult<Spawns> {
-    let mut spawns = Spawns::default();
-    for (index, board) in boards::<N>(bytes).enumerate() {
-        let board = board?;
-        if board.empty_count() == 0 {
-            return Err(full(index));
+impl Spawns {
+    /// Adds those of some afterstates, `first` being the index of the first one.
+    fn extend<const N: usize>(&mut self, first: usize, bytes: &[u8], rules: &Rules) -> PyResult<()> {
+        for (index, board) in boards::<N>(bytes).enumerate() {
+            let board = board.map_err(|bad| bad.after(first))?;
+            if board.empty_count() == 0 {
+                return Err(full(first + index));
+            }
+            for (state, probability) in Afterstate::new(board).spawns(rules) {
+                self.states.extend(state.board().exponents());
+                self.probabilities.push(probability);
+                self.index.push((first + index) as i64);
+            }
         }
-        for (state, probability) in Afterstate::new(board).spawns(rules) {
-            spawns.states.extend(state.board().exponents());
-            spawns.probabilities.push(probability);
-            spawns.index.push(index as i64);
-        }
+        Ok(())
     }
-    Ok(spawns)
+}
+
+/// Writes so many elements for each board, block by block.
+pub(crate) fn mapped<T: Element>(
+    py: Python<'_>,
+    boards: &Boards<'_>,
+    bytes: &[u8],
+    nanoseconds: usize,
+    to: &Array<'_, T>,
+    each: usize,
+    run: impl Fn(&[u8], &mut [T]) -> Result<(), Bad> + Sync,
+) -> PyResult<()> {
+    let cells = boards.side * boards.side;
+    fill(to, |to| {
+        by_blocks(py, boards.len(), nanoseconds, |some: Range<usize>| {
+            let written = run(part(bytes, &some, cells), part_mut(to, &some, each));
+            written.map_err(|bad| bad.after(some.start))
+        })
+    })
 }
 
 /// The eight images of each board, the board itself first.
@@ -262,8 +319,8 @@ pub(crate) fn symmetries<'py>(py: Python<'py>, boards: Any<'_, 'py>) -> PyResult
     }
     let images = output::<u8>(py, None, "uint8", &boards.shape(&[8, boards.side, boards.side]))?;
     let bytes = boards.bytes()?;
-    let run = |images: &mut [u8]| with_side!(boards.side, N => all::<N>(bytes, images));
-    fill(&images, |images| Ok(released(py, boards.lead.iter().product(), || run(images))?))?;
+    let run = |bytes: &[u8], images: &mut [u8]| with_side!(boards.side, N => all::<N>(bytes, images));
+    mapped(py, &boards, bytes, SYMMETRIES, &images, 8 * boards.side * boards.side, run)?;
     Ok(images)
 }
 
@@ -279,8 +336,8 @@ pub(crate) fn canonical<'py>(py: Python<'py>, boards: Any<'_, 'py>) -> PyResult<
     }
     let found = output::<u8>(py, None, "uint8", &boards.board_shape())?;
     let bytes = boards.bytes()?;
-    let run = |found: &mut [u8]| with_side!(boards.side, N => all::<N>(bytes, found));
-    fill(&found, |found| Ok(released(py, boards.lead.iter().product(), || run(found))?))?;
+    let run = |bytes: &[u8], found: &mut [u8]| with_side!(boards.side, N => all::<N>(bytes, found));
+    mapped(py, &boards, bytes, SYMMETRIES, &found, boards.side * boards.side, run)?;
     Ok(found)
 }
 
@@ -319,8 +376,12 @@ pub(crate) fn random_actions<'py>(
         let k = ((bits >> 32) * u64::from(set.count_ones())) >> 32;
         i64::from(NTH_ACTION[set as usize & 15][k as usize & 3])
     };
-    let run = || mask.chunks_exact(4).zip(bits).map(pick).collect::<Vec<_>>();
-    Ok(released(py, bits.len(), run).into_pyarray(py))
+    let mut actions = Vec::with_capacity(bits.len());
+    by_blocks(py, bits.len(), LITTLE, |some| -> PyResult<()> {
+        actions.extend(part(mask, &some, 4).chunks_exact(4).zip(part(bits, &some, 1)).map(pick));
+        Ok(())
+    })?;
+    Ok(actions.into_pyarray(py))
 }
 
 /// The number of (move, spawn cell, spawn tile) paths of `depth` moves from a board.

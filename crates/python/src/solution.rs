@@ -1,6 +1,9 @@
 //! Exact values on small boards.
 
-use std::{path::PathBuf, sync::Mutex};
+use std::{
+    path::PathBuf,
+    sync::{Mutex, atomic::AtomicBool},
+};
 
 use afterstate_game::{Afterstate, Rules, State};
 use afterstate_solver::{
@@ -10,13 +13,17 @@ use numpy::PyArrayDyn;
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
-    array::{self, Bad, Boards, fill, output},
+    array::{self, Bad, Boards, output},
     error::{solution_error, value_error},
-    interrupt::{interruptible, unwind_if},
+    interrupt::{abandonable, interruptible, unwind_if},
     number::thread_count,
     policy::Function,
+    rules::mapped,
     side::check_four,
 };
+
+/// Nanoseconds that it takes to look a value up.
+const VALUE: usize = 100;
 
 enum Sided {
     Two(Solved<2>),
@@ -75,17 +82,19 @@ impl Solution {
     /// Opens a file of `afterstate solve -o FILE`, or of `save`.
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let open = || match Solved::<3>::open(&path) {
+        let open = move || match Solved::<3>::open(&path) {
             Ok(solution) => Ok(Sided::Three(solution)),
             Err(SolutionError::Side { found: 2, .. }) => Solved::<2>::open(&path).map(Sided::Two),
             Err(error) => Err(error),
         };
-        py.detach(open).map(Solution).map_err(solution_error)
+        abandonable(py, open)?.map(Solution).map_err(solution_error)
     }
 
     /// Writes the solution to a file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| sided!(&self.0, solved => solved.save(&path))).map_err(solution_error)
+        let save =
+            |stop: &AtomicBool| sided!(&self.0, solved => solved.save_watched(&path, || unwind_if(stop)));
+        interruptible(py, save)?.map_err(solution_error)
     }
 
     #[getter]
@@ -151,8 +160,8 @@ impl Solution {
         let afterstates = Boards::of_side("afterstates", afterstates, self.size())?;
         let values = output::<f64>(py, out, "float64", &afterstates.lead)?;
         let bytes = afterstates.bytes()?;
-        let run = |to: &mut [f64]| sided!(&self.0, solved => all(solved, bytes, to));
-        fill(&values, |to| Ok(py.detach(|| run(to))?))?;
+        let run = |bytes: &[u8], to: &mut [f64]| sided!(&self.0, solved => all(solved, bytes, to));
+        mapped(py, &afterstates, bytes, VALUE, &values, 1, run)?;
         Ok(values)
     }
 
@@ -172,8 +181,8 @@ impl Solution {
         let boards = Boards::of_side("boards", boards, self.size())?;
         let values = output::<f64>(py, None, "float64", &boards.shape(&[4]))?;
         let bytes = boards.bytes()?;
-        let run = |to: &mut [f64]| sided!(&self.0, solved => all(solved, bytes, to));
-        fill(&values, |to| Ok(py.detach(|| run(to))?))?;
+        let run = |bytes: &[u8], to: &mut [f64]| sided!(&self.0, solved => all(solved, bytes, to));
+        mapped(py, &boards, bytes, 4 * VALUE, &values, 4, run)?;
         Ok(values)
     }
 

@@ -5,10 +5,14 @@ use numpy::{IntoPyArray, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 
 use crate::{
-    array::{Boards, board, boards, write},
+    array::{self, Bad, Boards, board, part, write},
     error::value_error,
+    interrupt::by_blocks,
     side::with_side,
 };
+
+/// Nanoseconds that the text of a board takes.
+const TEXT: usize = 300;
 
 /// A board from a text of exponents or face values.
 #[pyfunction]
@@ -24,9 +28,18 @@ pub(crate) fn from_text<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py,
 /// Each board as a text of exponents.
 #[pyfunction]
 pub(crate) fn to_text(array: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    let array = Boards::new("boards", array)?;
-    let bytes = array.bytes()?;
-    with_side!(array.side, N => boards::<N>(bytes).map(|board| Ok(board?.to_string())).collect())
+    let boards = Boards::new("boards", array)?;
+    let (bytes, side) = (boards.bytes()?, boards.side);
+    let mut texts = Vec::with_capacity(boards.len());
+    by_blocks(array.py(), boards.len(), TEXT, |some| {
+        with_side!(side, N => {
+            for board in array::boards::<N>(part(bytes, &some, N * N)) {
+                texts.push(board.map_err(|bad| bad.after(some.start))?.to_string());
+            }
+        });
+        Ok::<(), Bad>(())
+    })?;
+    Ok(texts)
 }
 
 /// The board drawn with face values, in colour for a terminal or as plain text.

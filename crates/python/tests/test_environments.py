@@ -1,6 +1,7 @@
 """The environments of Gymnasium."""
 
 import copy
+import os
 import pickle
 import warnings
 
@@ -194,20 +195,26 @@ def same(found, expected):
         assert found.dtype == expected.dtype and np.array_equal(found, expected)
 
 
-def games_of(count, threads, steps=150):
+#: Enough for four threads.
+MANY = 10_000
+
+
+def games_of(count, threads, steps=100):
     env = gymnasium.make_vec(ID, num_envs=count, threads=threads)
     _, info = env.reset(seed=100)
     seen = []
     for step in range(steps):
-        # What is played depends on the environment alone.
-        actions = np.array([np.flatnonzero(mask)[step % mask.sum()] if mask.any() else 0 for mask in info["action_mask"]])
+        # What is played depends on the environment alone: one of its legal actions after another.
+        legal_first = np.argsort(-info["action_mask"], axis=1, kind="stable")
+        turn = step % np.maximum(info["action_mask"].sum(axis=1), 1)
+        actions = legal_first[np.arange(count), turn]
         observation, reward, done, _, info = env.step(actions)
         seen.append((observation.copy(), reward, done))
     return seen
 
 
 def test_the_same_games_for_any_number_of_environments_and_threads():
-    one, many, threaded = games_of(1, 1), games_of(1000, 1), games_of(1000, 4)
+    one, many, threaded = games_of(1, 1), games_of(MANY, 1), games_of(MANY, 4)
     for single, first, second in zip(one, many, threaded):
         for a, b, c in zip(single, first, second):
             assert (a[0] == b[0]).all() and (b == c).all()
@@ -252,18 +259,32 @@ def test_pickles_and_copies_go_on_in_the_same_way():
         a2._native.Environments.restored(b"{}")
 
 
-def test_threads_after_a_fork():
-    """Threads do not survive a fork; the environments do."""
-    import os
+def native_threads():
+    """The number of threads of this process, where the system tells."""
+    tasks = "/proc/self/task"
+    return len(os.listdir(tasks)) if os.path.exists(tasks) else None
 
+
+def test_few_environments_are_stepped_by_one_thread():
     env = gymnasium.make_vec(ID, num_envs=64, threads=3)
     env.reset(seed=1)
+    before = native_threads()
     env.step(np.zeros(64, np.int64))
+    assert native_threads() == before
+
+
+def test_threads_after_a_fork():
+    """Threads do not survive a fork; the environments do."""
+    env = gymnasium.make_vec(ID, num_envs=MANY, threads=3)
+    env.reset(seed=1)
+    before = native_threads()
+    env.step(np.zeros(MANY, np.int64))
+    assert before is None or native_threads() == before + 2, "two beside the caller's"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         child = os.fork()
     if child == 0:
-        env.step(np.ones(64, np.int64))
+        env.step(np.ones(MANY, np.int64))
         os._exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 

@@ -9,6 +9,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv  # noqa: E402
 
 from afterstate_2048.environments import Game2048  # noqa: E402
 from afterstate_2048.stable_baselines3 import Sb3VecEnv  # noqa: E402
+from test_examples import EXAMPLES, run  # noqa: E402
 
 
 def test_it_does_what_their_own_adapter_does():
@@ -33,3 +34,9 @@ def test_maskable_ppo_takes_it():
     sb3_contrib = pytest.importorskip("sb3_contrib")
     env = Sb3VecEnv(8, observation="one-hot", reward="log", illegal="error")
     sb3_contrib.MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=64, n_epochs=1).learn(512)
+
+
+def test_the_example_of_masked_ppo(tmp_path):
+    pytest.importorskip("sb3_contrib")
+    output = run(EXAMPLES / "masked_ppo.py", "--steps", 1, "--envs", 4, cwd=tmp_path)
+    assert "before: mean score" in output and "after 1 steps: mean score" in output

@@ -75,6 +75,9 @@ pub enum SolutionError {
     },
 }
 
+/// The bytes that are written at a time.
+const PART: usize = 4 << 20;
+
 /// Whether a file is a solution, by its first bytes.
 pub fn is_solution(path: &Path) -> bool {
     let mut head = [0; MAGIC.len()];
@@ -87,12 +90,24 @@ impl<const N: usize> Solution<N> {
     /// # Errors
     /// When the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), SolutionError> {
+        self.save_watched(path, || {})
+    }
+
+    /// The same, with a function that is called before every few megabytes: when it unwinds, the file stays as it was.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save_watched(&self, path: &Path, mut watch: impl FnMut()) -> Result<(), SolutionError> {
         let header = self.header.to_bytes::<N>();
         let data = self.data.bytes();
         write_atomically(path, |file| -> io::Result<()> {
             file.write_all(&header)?;
             file.write_all(&xxh3_64(&header).to_le_bytes())?;
-            file.write_all(data)?;
+            for part in data.chunks(PART) {
+                watch();
+                file.write_all(part)?;
+            }
+            watch();
             file.write_all(&xxh3_64(data).to_le_bytes())
         })?;
         Ok(())

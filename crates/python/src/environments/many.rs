@@ -11,10 +11,15 @@ use super::{
     threads::Threads,
 };
 use crate::{
-    array::{FEW, board, fill},
+    array::{board, fill, released},
     error::value_error,
     rules,
 };
+
+/// Nanoseconds that a step, a reset, and looking at an environment take.
+const STEP: usize = 30;
+const RESET: usize = 100;
+pub(super) const LOOK: usize = 5;
 
 /// How environments behave.
 #[derive(Clone, Copy)]
@@ -36,7 +41,7 @@ pub(super) struct Reset<'a> {
 
 /// Environments with their side hidden.
 pub(super) trait Environment: Send + Sync {
-    fn reset(&mut self, reset: Reset<'_>) -> PyResult<()>;
+    fn reset(&mut self, py: Python<'_>, reset: Reset<'_>) -> PyResult<()>;
     fn step<'py>(&mut self, py: Python<'py>, actions: &[i64]) -> PyResult<Stepped<'py>>;
     fn step_one<'py>(&mut self, py: Python<'py>, action: i64) -> PyResult<SteppedOne<'py>>;
     #[allow(clippy::type_complexity, reason = "what there is to see")]
@@ -132,7 +137,8 @@ impl<const N: usize> Many<N> {
     fn masks_of<'py>(&self, py: Python<'py>) -> PyResult<Array<'py, i8>> {
         let masks = PyArrayDyn::<i8>::zeros(py, [self.ones.len(), 4].as_slice(), false);
         fill(&masks, |to| {
-            self.ones.iter().zip(to.chunks_exact_mut(4)).for_each(|(one, to)| write_mask(one, to));
+            let each = self.ones.iter().zip(to.chunks_exact_mut(4));
+            released(py, self.ones.len(), LOOK, || each.for_each(|(one, to)| write_mask(one, to)));
             Ok(())
         })?;
         Ok(masks)
@@ -156,14 +162,17 @@ impl<const N: usize> Many<N> {
     /// What the last episodes of some environments came to: which ones, their observations, masks, scores and boards.
     fn finals<'py>(&self, py: Python<'py>, finals: Vec<Final<N>>) -> PyResult<Finals<'py>> {
         let count = finals.len();
-        let states: Vec<_> = finals.iter().map(|(_, state, _)| *state).collect();
-        let masks = states.iter().flat_map(|state| {
-            let legal = state.legal_moves().mask();
-            (0..4).map(move |a| (legal >> a & 1) as i8)
+        let (states, masks, index, scores) = released(py, count, STEP, || {
+            let states: Vec<_> = finals.iter().map(|(_, state, _)| *state).collect();
+            let masks = states.iter().flat_map(|state| {
+                let legal = state.legal_moves().mask();
+                (0..4).map(move |a| (legal >> a & 1) as i8)
+            });
+            let masks: Vec<_> = masks.collect();
+            let index: Vec<_> = finals.iter().map(|&(index, ..)| index as i64).collect();
+            let scores: Vec<_> = finals.iter().map(|&(_, _, score)| score as i64).collect();
+            (states, masks, index, scores)
         });
-        let masks: Vec<_> = masks.collect();
-        let index: Vec<_> = finals.iter().map(|&(index, ..)| index as i64).collect();
-        let scores: Vec<_> = finals.iter().map(|&(_, _, score)| score as i64).collect();
         Ok((
             index.into_pyarray(py).to_dyn().clone(),
             self.settings.observation.of(py, &[count], states.iter().copied())?,
@@ -173,7 +182,7 @@ impl<const N: usize> Many<N> {
         ))
     }
 
-    /// Steps all environments, each thread those of a block.
+    /// Steps all environments, each thread those of a block, unless an action cannot be made.
     fn step_all(
         &mut self,
         actions: &[i64],
@@ -182,6 +191,7 @@ impl<const N: usize> Many<N> {
         masks: &mut [i8],
         scores: &mut [i64],
     ) -> PyResult<Vec<Final<N>>> {
+        self.check(actions)?;
         let Many { settings, rules, ones, threads } = self;
         let block = ones.len().div_ceil(settings.threads);
         let mut finals = vec![Vec::new(); settings.threads];
@@ -210,21 +220,22 @@ impl<const N: usize> Many<N> {
 }
 
 impl<const N: usize> Environment for Many<N> {
-    fn reset(&mut self, reset: Reset<'_>) -> PyResult<()> {
+    fn reset(&mut self, py: Python<'_>, reset: Reset<'_>) -> PyResult<()> {
         let start = reset.board.map(|exponents| board::<N>(0, exponents)).transpose()?.map(State::new);
         if start.is_some_and(|state| state.is_terminal()) {
             return Err(value_error("no move is possible on the start board"));
         }
-        for (i, one) in self.ones.iter_mut().enumerate() {
-            if reset.mask.is_none_or(|mask| mask[i]) {
-                one.reset(&self.rules, reset.seeds.and_then(|seeds| seeds[i]), reset.number, start);
+        released(py, self.ones.len(), RESET, || {
+            for (i, one) in self.ones.iter_mut().enumerate() {
+                if reset.mask.is_none_or(|mask| mask[i]) {
+                    one.reset(&self.rules, reset.seeds.and_then(|seeds| seeds[i]), reset.number, start);
+                }
             }
-        }
+        });
         Ok(())
     }
 
     fn step<'py>(&mut self, py: Python<'py>, actions: &[i64]) -> PyResult<Stepped<'py>> {
-        self.check(actions)?;
         let count = self.ones.len();
         let points = PyArrayDyn::<f64>::zeros(py, [count].as_slice(), false);
         let terminated = PyArrayDyn::<bool>::zeros(py, [count].as_slice(), false);
@@ -234,8 +245,8 @@ impl<const N: usize> Environment for Many<N> {
             fill(&terminated, |terminated| {
                 fill(&masks, |masks| {
                     fill(&scores, |scores| {
-                        let mut run = || self.step_all(actions, points, terminated, masks, scores);
-                        if count <= FEW { run() } else { py.detach(run) }
+                        let run = || self.step_all(actions, points, terminated, masks, scores);
+                        released(py, count, STEP, run)
                     })
                 })
             })
@@ -256,7 +267,8 @@ impl<const N: usize> Environment for Many<N> {
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, Array<'py, i8>, Array<'py, i64>)> {
-        let scores: Vec<_> = self.ones.iter().map(|one| one.score as i64).collect();
+        let scores = || self.ones.iter().map(|one| one.score as i64).collect::<Vec<_>>();
+        let scores = released(py, self.ones.len(), LOOK, scores);
         let observations = self.settings.observation.of(py, &[self.ones.len()], self.states())?;
         Ok((observations, self.masks_of(py)?, scores.into_pyarray(py).to_dyn().clone()))
     }

@@ -24,7 +24,7 @@ use many::{Environment, Many, Reset, Settings};
 use observe::Observation;
 use one::{Autoreset, Illegal};
 
-/// Environments to a thread, unless a number of threads is asked for: fewer are stepped faster by one.
+/// Environments to a thread at least: fewer are stepped faster by one, since waking another takes as long as stepping them.
 const PER_THREAD: usize = 2048;
 
 /// What makes environments: enough to make them again.
@@ -71,10 +71,11 @@ type Finals<'py> = (Array<'py, i64>, Bound<'py, PyAny>, Array<'py, i8>, Array<'p
 impl Environments {
     fn make(config: Config) -> Self {
         let Config { count, side, four, threads, observation, illegal, autoreset } = config;
-        let threads = match threads {
-            0 => available_parallelism().map_or(1, usize::from).min(count.div_ceil(PER_THREAD)),
+        let most = match threads {
+            0 => available_parallelism().map_or(1, usize::from),
             threads => threads,
         };
+        let threads = most.min(count / PER_THREAD);
         let settings = Settings { four, threads: threads.clamp(1, count), observation, illegal, autoreset };
         let many: Box<dyn Environment> = with_side!(side, N => Box::new(Many::<N>::new(settings, count)));
         Environments { config, many }
@@ -85,7 +86,9 @@ impl Environments {
 impl Environments {
     #[new]
     #[pyo3(signature = (count, *, size, four, observation, illegal, autoreset, threads))]
+    #[allow(clippy::too_many_arguments, reason = "the options of the class")]
     fn new(
+        py: Python<'_>,
         count: i64,
         size: i64,
         four: f64,
@@ -124,13 +127,15 @@ impl Environments {
         let (side, four) = (check_side(size)?, check_four(four)?);
         let threads = if threads == 0 { 0 } else { thread_count(threads)? };
         let count = count as usize;
-        Ok(Environments::make(Config { count, side, four, threads, observation, illegal, autoreset }))
+        let config = Config { count, side, four, threads, observation, illegal, autoreset };
+        Ok(py.detach(|| Environments::make(config)))
     }
 
     /// Begins new episodes, of all environments or of those in the mask.
     #[pyo3(signature = (mask, seeds, number, board))]
     fn reset(
         &mut self,
+        py: Python<'_>,
         mask: Option<&Bound<'_, PyAny>>,
         seeds: Option<Vec<Option<Natural>>>,
         number: Option<Natural>,
@@ -156,7 +161,7 @@ impl Environments {
         let seeds: Option<Vec<_>> =
             seeds.map(|seeds| seeds.iter().map(|seed| seed.map(|Natural(seed)| seed)).collect());
         let number = number.map(|Natural(number)| number);
-        self.many.reset(Reset { mask, seeds: seeds.as_deref(), number, board: board.as_deref() })
+        self.many.reset(py, Reset { mask, seeds: seeds.as_deref(), number, board: board.as_deref() })
     }
 
     /// Makes one step of each environment.
@@ -189,24 +194,28 @@ impl Environments {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let pickle = Pickle { config: self.config.clone(), environments: self.many.save() };
-        let bytes = serde_json::to_vec(&pickle).map_err(value_error)?;
+        let bytes = py.detach(|| {
+            let pickle = Pickle { config: self.config.clone(), environments: self.many.save() };
+            serde_json::to_vec(&pickle).map_err(value_error)
+        })?;
         Ok((py.get_type::<Environments>().getattr("restored")?, (PyBytes::new(py, &bytes),)))
     }
 
     /// The environments that were pickled.
     #[staticmethod]
-    fn restored(bytes: &[u8]) -> PyResult<Self> {
+    fn restored(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let damaged = || value_error("these are no pickled environments");
-        let Pickle { config, environments } = serde_json::from_slice(bytes).map_err(|_| damaged())?;
-        check_side(config.side as i64)?;
-        check_four(config.four)?;
-        if environments.len() != config.count || config.count == 0 {
-            return Err(damaged());
-        }
-        let mut restored = Environments::make(config);
-        restored.many.restore(environments).ok_or_else(damaged)?;
-        Ok(restored)
+        py.detach(|| {
+            let Pickle { config, environments } = serde_json::from_slice(bytes).map_err(|_| damaged())?;
+            check_side(config.side as i64)?;
+            check_four(config.four)?;
+            if environments.len() != config.count || config.count == 0 {
+                return Err(damaged());
+            }
+            let mut restored = Environments::make(config);
+            restored.many.restore(environments).ok_or_else(damaged)?;
+            Ok(restored)
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use numpy::{Element, PyArrayDyn};
 use pyo3::{prelude::*, types::PyDict};
 use serde::{Deserialize, Serialize};
 
+use super::many::LOOK;
 use crate::{
     array::{fill, output, released, write},
     rules::write_slides,
@@ -67,7 +68,7 @@ fn fill_released<T: Element>(
     run: impl FnOnce(&mut [T]) + Send,
 ) -> PyResult<()> {
     fill(array, |to| {
-        released(array.py(), count, || run(to));
+        released(array.py(), count, LOOK, || run(to));
         Ok(())
     })
 }
@@ -97,7 +98,7 @@ fn afterstates<'py, const N: usize>(
     let rewards = PyArrayDyn::<i32>::zeros(py, [lead, &[4]].concat(), false);
     fill(&boards, |boards| {
         fill(&rewards, |rewards| {
-            released(py, lead.iter().product(), || {
+            released(py, lead.iter().product(), 4 * LOOK, || {
                 let to = boards.chunks_exact_mut(4 * N * N).zip(rewards.chunks_exact_mut(4));
                 for ((boards, rewards), state) in to.zip(states) {
                     let slides = state.slides();
