@@ -182,7 +182,8 @@ class Results {
     const board = new Board({ side, label: `Game ${number}` });
     const where = h("output", { class: "pace" });
     const slider = h("input", { type: "range", min: 0, max: last, value: at, "aria-label": "Move", oninput: () => show(Number(slider.value)) });
-    const way = onward("results", () => ({ ...frames[at], model: e.model, search: e.search }));
+    // A model asks for downgraded boards by itself, wherever it plays.
+    const way = onward("results", () => ({ ...frames[at], model: e.model, search: e.search.split("+")[0] }));
     const show = (next) => {
       at = next;
       board.show(frames[at].cells);

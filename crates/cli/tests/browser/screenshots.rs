@@ -80,7 +80,12 @@ async fn evaluate(page: &Page) {
         page.fill("input[name=games]", "60").await;
         page.click("Evaluate").await;
         page.until("it begins", "document.querySelector('.setup button').disabled").await;
-        page.until("the result is there", "!document.querySelector('.setup button').disabled").await;
+        page.until_within(
+            Duration::from_secs(1200),
+            "the result is there",
+            "!document.querySelector('.setup button').disabled",
+        )
+        .await;
     }
 }
 

@@ -51,8 +51,7 @@ fn described(app: &App, shipped: &Shipped) -> Option<Value> {
     let (steps, needs) = steps(app, &shipped.name, &recipe);
     let left = left(steps);
     let (plan, costs) = (Plan::of(&recipe).ok()?, left.costs(false).ok()?);
-    // A run of this name may be finished, and costs nothing then; another one still takes its room.
-    let (memory, disk) = (costs.memory().max(plan.bytes), costs.disk().max(plan.disk_bytes()));
+    let (memory, disk) = (costs.memory(), costs.disk());
     let room = Room::of(app, &plan);
     let is_training = |step: &&Step| matches!(step.work, Work::Train(_));
     let trainings = left.needs().iter().filter(is_training).count() + 1;
@@ -134,7 +133,10 @@ fn left(mut steps: Vec<Step>) -> Chain {
 fn steps(app: &App, name: &str, recipe: &Recipe) -> (Vec<Step>, Option<String>) {
     let place = Place { runs: app.runs.clone(), recipes: None, overrides: Vec::new() };
     let recipe = place.settle(recipe.clone());
-    let directory = Directory::new(app.runs.join(name));
+    // A run of this name may be there: another one is as a new one.
+    let names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}-{number}")));
+    let free = names.map(|name| app.runs.join(name)).find(|path| !path.exists());
+    let directory = Directory::new(free.unwrap_or_else(|| app.runs.join(name)));
     match Chain::of(&recipe, &directory, &place) {
         Ok(chain) => (chain.steps, None),
         Err(error) => {

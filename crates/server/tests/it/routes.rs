@@ -216,6 +216,10 @@ fn recipes_say_what_they_take_and_what_there_is() {
     assert!(time["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{time}");
     assert_eq!((&time["name"], &time["steps"][0]["kind"]), (&json!("mini"), &json!("train")));
     assert_eq!(server.get("/api/v1/recipes/mini").json(), time, "it is measured once");
+    // A finished run of that name makes another one no shorter.
+    std::fs::rename(server.runs().join("tiny"), server.runs().join("quick")).expect("another name");
+    let time = server.get("/api/v1/recipes/quick").json();
+    assert!(time["seconds"].as_f64().is_some_and(|seconds| seconds > 1.0), "{time}");
     assert!(server.get("/api/v1/recipes/none").error().contains("none"));
 }
 
