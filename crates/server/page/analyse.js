@@ -2,9 +2,9 @@
 
 import { advise, get, listen, post, session } from "./api.js";
 import { Board, keyMove, miniature } from "./board.js";
-import { choice, field, missingModel, models, noModel, panel, playerSelects, wanted } from "./controls.js";
+import { choice, field, missingModel, modelPath, models, noModel, panel, playerSelects, wanted } from "./controls.js";
 import { announce, button, h, icon, percent, quietly, toast } from "./dom.js";
-import { downloads } from "./export.js";
+import { command, downloads } from "./export.js";
 import { onward } from "./onward.js";
 import { emptyBoard, face, flipped, format, isOver, parse, rotated, sideOf } from "./rules.js";
 import { recall, remember } from "./store.js";
@@ -71,6 +71,7 @@ class Analyse {
     this.exact = h("div", {});
     this.waiting = h("p", { class: "note" });
     this.sizes = h("div", {});
+    this.command = command("");
     this.brushes = h("fieldset", { class: "brushes" }, h("legend", { class: "unseen" }, "What a click on a cell does"), BRUSHES.map((n) => this.brushOption(n)));
     this.onward = onward("analyse", () => ({ cells: this.cells, model: this.model?.value, search: this.search?.value === "exact" || this.search?.value === "deepen" ? undefined : this.search?.value }));
     const turn = (name, label, how) => button(name, "", () => this.change((tree) => tree.setUp(how(this.cells))), { label, kind: "round" });
@@ -81,7 +82,7 @@ class Analyse {
     this.root.append(
       h("div", { class: "stage" }, this.board.element, this.waiting, this.brushes, actions, this.onward.element),
       h("div", { class: "side" },
-        panel("Values of the moves", this.values.element, this.player, this.exact, save),
+        panel("Values of the moves", this.values.element, this.player, this.exact, save, this.command.element),
         panel("Chances of the next tiles", this.tiles),
         panel("Variations", h("p", { class: "note" }, "Slide, then place the new tile: a click on an empty cell is a 2, with shift a 4."), this.variations),
         panel("How it may go on", this.line),
@@ -185,6 +186,7 @@ class Analyse {
 
   async question() {
     const { cells } = this;
+    this.tell(this.search.value);
     this.running?.abort();
     this.running = new AbortController();
     this.board.advise(null);
@@ -214,11 +216,19 @@ class Analyse {
     const advice = await advise({ board: format(cells), search, model: search === "exact" ? undefined : this.model?.value }, this.running.signal);
     if (this.gone || this.cells !== cells) return null;
     this.advice = advice;
+    this.tell(search);
     this.values.show(advice);
     this.board.advise(advice.values, advice.best);
     this.drawLine(advice.line ?? []);
     this.drawChances(advice);
     return advice;
+  }
+
+  /** The command that gives the same advice. */
+  tell(search) {
+    const model = this.models.find(({ name }) => name === this.model?.value);
+    const how = search === "exact" ? `--exact${sideOf(this.cells) === 3 ? "=models/3x3.solution" : ""}` : `${model ? `--model ${modelPath(model)} ` : ""}--search ${search === "deepen" ? "1ply" : search}`;
+    this.command.set(`afterstate advise ${format(this.cells)} ${how}`);
   }
 
   failed(error, search) {
@@ -231,7 +241,7 @@ class Analyse {
 
   /** 3×3 has no solution yet: it can be made here. */
   offerSolution() {
-    const note = h("p", { class: "note", role: "status" }, "The true values of 3×3 can be worked out once and for all: some minutes, in the background.");
+    const note = h("p", { class: "note", role: "status" }, "The true values of 3×3 can be worked out once and for all, in the background: some 40 seconds, or more where other programs run.");
     const bar = h("progress", { max: 1, hidden: true, "aria-label": "Solving 3×3" });
     const follow = () => {
       bar.hidden = false;

@@ -22,14 +22,20 @@ export function session() {
   return known;
 }
 
-async function answer(promise) {
-  const response = await promise.catch((error) => {
-    if (error.name === "AbortError") throw error;
-    throw new ApiError(0, { error: "the server does not answer", hint: "is `afterstate serve` still running?" });
-  });
-  const body = await response.json().catch(() => ({}));
-  if (!response.ok) throw new ApiError(response.status, body);
-  return body;
+const TRIES = 10; // where the server asks to come back, as it does while a large model is on its way into memory
+
+async function answer(ask) {
+  for (let tries = 1; ; tries++) {
+    const response = await ask().catch((error) => {
+      if (error.name === "AbortError") throw error;
+      throw new ApiError(0, { error: "the server does not answer", hint: "is `afterstate serve` still running?" });
+    });
+    const body = await response.json().catch(() => ({}));
+    if (response.ok) return body;
+    const pause = response.status === 503 && tries < TRIES ? Number(response.headers.get("Retry-After")) : 0;
+    if (!pause) throw new ApiError(response.status, body);
+    await new Promise((resolve) => setTimeout(resolve, 1000 * pause));
+  }
 }
 
 /** A path of the API with those parameters that are set. */
@@ -47,15 +53,15 @@ function headers(more = {}) {
 const json = (body) => ({ method: "POST", headers: headers({ "Content-Type": "application/json" }), body: JSON.stringify(body) });
 
 export function get(path, params, signal) {
-  return answer(fetch(address(path, params), { headers: headers(), signal }));
+  return answer(() => fetch(address(path, params), { headers: headers(), signal }));
 }
 
 export function post(path, body, signal) {
-  return answer(fetch(API + path, { ...json(body), signal }));
+  return answer(() => fetch(API + path, { ...json(body), signal }));
 }
 
 export function remove(path) {
-  return answer(fetch(API + path, { method: "DELETE", headers: headers() }));
+  return answer(() => fetch(API + path, { method: "DELETE", headers: headers() }));
 }
 
 /**

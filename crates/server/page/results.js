@@ -3,11 +3,13 @@
 import { hash } from "./address.js";
 import { advise, get, listen, listenTo, session } from "./api.js";
 import { BarChart, histogram } from "./chart.js";
-import { miniature } from "./board.js";
+import { Board, miniature } from "./board.js";
 import { field, modelPath, models, panel, playerSelects } from "./controls.js";
 import { button, h, icon, percent, short, whole } from "./dom.js";
 import { command, downloads } from "./export.js";
+import { onward } from "./onward.js";
 import { format, parse } from "./rules.js";
+import { firstBoard } from "./tiles.js";
 
 export const title = "Results";
 export const shortcuts = [];
@@ -40,7 +42,10 @@ class Results {
     this.tiles = new BarChart({ title: "Share of games that reach a tile", height: 230, y: percent, high: 1 }).saveable("tiles");
     this.steps = new BarChart({ title: "Survival by step: of the games with a tile, the share that reach the next", height: 230, y: percent, high: 1 }).saveable("steps");
     this.gameList = h("div", { class: "found" });
-    this.charts = h("div", { class: "pair" }, panel("", this.scores.element, h("p", { class: "note" }, "A click on a bar lists its games."), this.gameList), panel("", this.tiles.element), panel("", this.steps.element));
+    this.replay = h("div", { class: "replay" });
+    this.commands = [this.scores, this.tiles, this.steps].map(() => command(""));
+    const [scores, tiles, steps] = this.commands.map(({ element }) => element);
+    this.charts = h("div", { class: "pair" }, panel("", this.scores.element, h("p", { class: "note" }, "A click on a bar lists its games."), this.gameList, this.replay, scores), panel("", this.tiles.element, tiles), panel("", this.steps.element, steps));
     const save = downloads("evaluations", { csv: () => this.evaluations.map(flat), json: () => this.evaluations });
     this.root.append(panel("Evaluations", this.table, save), this.charts, this.form(), this.disagreements());
     for (const evaluation of this.evaluations.slice(0, 2)) this.chosen.add(evaluation);
@@ -72,10 +77,15 @@ class Results {
   told() {
     this.against.hidden = !this.both.checked;
     const rest = `--games ${this.games.value} --seed ${this.seed.value}`;
-    const [one, other] = [this.model, this.rival.model].map(({ value }) => modelPath(this.models.find(({ name }) => name === value)));
+    const [one, other] = [this.model, this.rival.model].map(({ value }) => this.path(value));
     this.command.set(this.both.checked
       ? `afterstate eval --compare ${one} ${other} --search ${this.search.value} --search ${this.rival.search.value} ${rest}`
       : `afterstate eval ${one} --search ${this.search.value} ${rest}`);
+  }
+
+  /** How the command line names a model; one that has gone since, as the run that it was. */
+  path(name) {
+    return modelPath(this.models.find((model) => model.name === name) ?? { name, kind: "run" });
   }
 
   draw() {
@@ -110,10 +120,14 @@ class Results {
   drawCharts() {
     const chosen = [...this.chosen];
     this.charts.hidden = chosen.length === 0;
+    const how = chosen.map((e) => `afterstate eval ${this.path(e.model)} --search ${e.search} --games ${e.games} --seed ${e.seed}`).join("; ");
+    for (const { set } of this.commands) set(how);
     const withScores = chosen.filter((e) => e.scores?.length);
     this.scores.element.parentElement.hidden = withScores.length === 0;
     this.withScores = withScores;
     this.gameList.replaceChildren();
+    this.closeReplay?.();
+    this.replay.replaceChildren();
     if (withScores.length) {
       this.bins = histogram(withScores.map((e) => e.scores), 24);
       this.scores.set(this.bins.names, withScores.map((e, i) => ({ name: nameOf(e), values: this.bins.shares[i], slot: chosen.indexOf(e) })));
@@ -124,12 +138,65 @@ class Results {
     this.steps.set(tiles.slice(1).map((tile, i) => `${short(Number(tiles[i]))} → ${short(Number(tile))}`), chosen.map((e) => ({ name: nameOf(e), values: tiles.slice(1).map((_, i) => survival(e, i)) })));
   }
 
-  /** The games of a bar, to be watched: they are numbered. */
+  /** The games of a bar: they are numbered, and can be played again. */
   pick(bin, series) {
     const e = this.withScores[series];
     const games = e.scores.flatMap((score, number) => (this.bins.binOf(score) === bin ? [[number, score]] : []));
-    const link = ([number, score]) => h("a", { class: "button small", href: hash("watch", { game: number, model: this.models.some(({ name }) => name === e.model) ? e.model : undefined, search: e.search.split("+")[0], ...(e.seed === 1 ? {} : { seed: e.seed }) }) }, `game ${whole(number)}: ${whole(score)}`);
-    this.gameList.replaceChildren(h("h3", {}, `${nameOf(e)}: ${games.length} games`), h("div", { class: "actions start" }, games.slice(0, 40).map(link)));
+    const one = ([number, score]) => button("", `game ${whole(number)}: ${whole(score)}`, () => this.app.attempt(() => this.playAgain(e, number, score)), { kind: "small" });
+    this.gameList.replaceChildren(h("h3", {}, `${nameOf(e)}: ${games.length} ${games.length === 1 ? "game" : "games"}${games.length > 40 ? ", of which 40 are listed" : ""}`), h("div", { class: "actions start" }, games.slice(0, 40).map(one)));
+  }
+
+  /** Plays a game of an evaluation again, and shows it: each of its positions leads to the other views. */
+  playAgain(e, number, score) {
+    this.closeReplay?.();
+    const model = this.models.find(({ name }) => name === e.model);
+    if (!model) throw Object.assign(new Error(`The model “${e.model}” is not here any more`), { hint: "its games cannot be played again" });
+    const { cells, stream } = firstBoard(model.side, number, e.seed);
+    const frames = [{ cells, stream: String(stream), score: 0 }];
+    const note = h("p", { class: "note", role: "status" }, `Game ${whole(number)} is played again…`);
+    this.replay.replaceChildren(note);
+    const take = (moves) => {
+      for (const { move, next, stream: after, reward } of moves) {
+        const last = frames[frames.length - 1];
+        last.move = move;
+        frames.push({ cells: parse(next), stream: after, score: last.score + reward });
+      }
+      note.textContent = `Game ${whole(number)} is played again: ${whole(frames.length - 1)} moves`;
+    };
+    const failed = (error) => (note.textContent = [error.message, error.hint].filter(Boolean).join(": "));
+    this.closeReplay = listen("/watch", { model: e.model, search: e.search, board: format(cells), stream: String(stream) }, {
+      move: (one) => take([one]),
+      moves: take,
+      end: (_, close) => {
+        close();
+        this.showGame(e, number, score, frames);
+      },
+    }, failed);
+  }
+
+  showGame(e, number, score, frames) {
+    const last = frames.length - 1;
+    const found = frames[last].score;
+    const side = Math.sqrt(frames[0].cells.length);
+    let at = Math.max(0, last - 1); // the last position on which a move was possible
+    const board = new Board({ side, label: `Game ${number}` });
+    const where = h("output", { class: "pace" });
+    const slider = h("input", { type: "range", min: 0, max: last, value: at, "aria-label": "Move", oninput: () => show(Number(slider.value)) });
+    // A model asks for downgraded boards by itself, wherever it plays.
+    const way = onward("results", () => ({ ...frames[at], model: e.model, search: e.search.split("+")[0] }));
+    const show = (next) => {
+      at = next;
+      board.show(frames[at].cells);
+      where.textContent = `move ${whole(at)} of ${whole(last)}, ${whole(frames[at].score)} points`;
+      way.update();
+    };
+    const moves = frames.slice(0, -1).map(({ move }) => move[0]).join("");
+    const review = h("a", { class: "button small", href: hash("review", { record: `${e.seed}-${number}-${side}`, model: e.model, moves }) }, "Review");
+    const begin = e.seed === 1 && h("a", { class: "button small", href: hash("play", { side: side === 4 ? undefined : side, game: number }) }, "Play it from the beginning");
+    const changed = found === score ? "" : ` It came to ${whole(score)} points then: the model has learned since, or its searches end by the clock.`;
+    const title = h("p", { class: "note", role: "status" }, `Game ${whole(number)} of ${nameOf(e)}: ${whole(found)} points.${changed}`);
+    this.replay.replaceChildren(title, board.element, h("div", { class: "speed" }, slider, where), way.element, h("div", { class: "actions" }, review, begin));
+    show(at);
   }
 
   evaluate() {
@@ -200,9 +267,12 @@ class Results {
   disagreements() {
     const square = this.models.filter((model) => model.side === 4);
     if (square.length < 1) return "";
-    const [first, second] = [playerSelects(square, { search: "1ply" }), playerSelects(square, { search: "3ply" })];
+    const [first, second] = ["1ply", "3ply"].map((search) => playerSelects(square, { search, onchange: () => tell() }));
     const note = h("p", { class: "note", role: "status" }, `The first model plays a game; both are asked about ${SAMPLED} of its positions.`);
     const list = h("div", { class: "continuation" });
+    const how = command("");
+    const player = ({ model, search }) => `afterstate advise - --model ${this.path(model.value)} --search ${search.value} --json < disagreements.txt`;
+    const tell = () => how.set(`${player(first)}; ${player(second)}`);
     let found = [];
     const run = button("search", "Find them", () => this.app.attempt(async () => {
       run.disabled = true;
@@ -215,7 +285,8 @@ class Results {
         run.disabled = false;
       }
     }));
-    return panel("Where two models disagree", h("div", { class: "setup" }, field("First", first.model), field("Its search", first.search), field("Second", second.model), field("Its search", second.search), run), note, list, downloads("disagreements", { csv: () => found, json: () => found }));
+    tell();
+    return panel("Where two models disagree", h("div", { class: "setup" }, field("First", first.model), field("Its search", first.search), field("Second", second.model), field("Its search", second.search), run), note, list, downloads("disagreements", { csv: () => found, json: () => found, text: () => (found.sample ?? []).map((board) => `${board}\n`).join("") }), h("p", { class: "note" }, "The text has the positions that were asked about, for the command."), how.element);
   }
 
   async disagree(first, second) {
@@ -229,12 +300,13 @@ class Results {
     const ask = async (player) => (await advise({ boards: sample, ...player })).advice;
     const [a, b] = [await ask(first), await ask(second)];
     const differing = sample.flatMap((board, i) => (a[i].best === b[i].best ? [] : [{ board, a: a[i].best, b: b[i].best, loss: b[i].values[b[i].best] - (b[i].values[a[i].best] ?? 0) }]));
-    return Object.assign(differing.sort((x, y) => y.loss - x.loss), { asked: sample.length });
+    return Object.assign(differing.sort((x, y) => y.loss - x.loss), { asked: sample.length, sample });
   }
 
   unmount() {
     this.gone = true;
     this.close?.();
+    this.closeReplay?.();
   }
 }
 

@@ -9,7 +9,7 @@ const CHOICES = {
   palette: ["Colours of the tiles", [["standard", "standard"], ["safe", "safe for colour blindness"]]],
   contrast: ["Contrast", [["normal", "normal"], ["high", "high"]]],
   animation: ["Tiles slide", [["on", "always"], ["off", "never"]]],
-  hints: ["Values of the moves in Play", [["off", "when asked for"], ["on", "all the time"]]],
+  hints: ["Values of moves in Play", [["off", "when asked"], ["on", "all the time"]]],
   confirm: ["Ask before a game is given up", [["on", "yes"], ["off", "no"]]],
 };
 

@@ -5,16 +5,16 @@ import { get, listen, post, remove, session } from "./api.js";
 import { LineChart } from "./chart.js";
 import { choice, field, figures, panel } from "./controls.js";
 import { button, duration, h, percent, quietly, short, toast, whole } from "./dom.js";
-import { command } from "./export.js";
+import { command, downloads } from "./export.js";
 
 export const title = "Train";
 export const shortcuts = [["J K", "next, previous run"]];
 
-// What most people want, before the recipes of the papers.
+// What most people want, before the recipes of the papers. How long they take here, the server measures.
 const CHOICES = [
   ["quick", "A minute", "A player that makes the 2048-tile, from nothing, while you watch."],
   ["best-first", "An hour or two", "Eight large tuples: most games reach 8192."],
-  ["best", "The strongest", "Nine trainings that build on each other, one after the other, in hours; each goes on where it was stopped."],
+  ["best", "The strongest", "One training after the other, each of which goes on where it was stopped."],
 ];
 const MOST_COMPARED = 5;
 
@@ -28,6 +28,20 @@ export function bytes(n) {
   return n >= 1e9 ? `${(n / 1e9).toFixed(1)} GB` : n >= 1e6 ? `${Math.round(n / 1e6)} MB` : `${Math.max(1, Math.round(n / 1e3))} kB`;
 }
 
+/** Why a recipe cannot be started, and what to do about it; empty when it can. */
+function troubleOf({ needs, memory, available_memory: free, disk, available_disk: room }) {
+  if (needs) return needs;
+  if (free !== null && memory > free) return `It needs ${bytes(memory)} of memory, and ${bytes(free)} are free: close other programs, or take a smaller network.`;
+  if (room !== null && disk > room) return `It needs up to ${bytes(disk)} of disk, and ${bytes(room)} are free: make room, or start the server with --runs DIR on a larger disk.`;
+  return "";
+}
+
+/** What a recipe makes, the training itself included. */
+function stepsText({ trainings, collections }) {
+  const count = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+  return collections ? `${count(trainings, "training")} and ${count(collections, "collection")} of positions` : count(trainings, "training");
+}
+
 class Train {
   constructor(root, params, app) {
     Object.assign(this, { root, params, app });
@@ -35,6 +49,7 @@ class Train {
     this.compared = new Map(); // name -> {log, evaluations}
     this.axis = "actions";
     this.log = false;
+    this.times = new Map(); // recipe -> how long it takes here
   }
 
   async start() {
@@ -44,7 +59,8 @@ class Train {
     this.allowed = training;
     this.list = h("div", { class: "runs" });
     this.detail = h("div", { class: "stage wide-stage" });
-    this.root.append(h("div", { class: "side" }, this.form(), panel("Runs", this.list)), this.detail);
+    const save = downloads("runs", { csv: () => this.runs, json: () => this.runs });
+    this.root.append(h("div", { class: "side" }, this.form(), panel("Runs", this.list, save, command("afterstate runs --json").element)), this.detail);
     await this.refresh();
     this.timer = setInterval(() => this.refresh().catch(() => {}), 4000);
     const named = this.params.run && this.runs.find((run) => run.name === this.params.run);
@@ -76,7 +92,26 @@ class Train {
 
   card(recipe, title, text) {
     const input = h("input", { type: "radio", name: "recipe", value: recipe.name, onchange: () => this.choose(recipe) });
-    return h("label", { class: "card" }, input, h("span", {}, h("b", {}, title), h("small", {}, text)));
+    const steps = recipe.steps.length ? `${stepsText(recipe)}. ` : "";
+    const facts = h("small", { class: "card-facts" }, this.clock(recipe), ` · ${bytes(recipe.memory)} of memory · up to ${bytes(recipe.disk)} of disk`);
+    return h("label", { class: "card" }, input, h("span", {}, h("b", {}, title), h("small", {}, steps, text), facts));
+  }
+
+  /** How long a recipe takes on this machine, in words that come when the server has measured it. */
+  clock(recipe) {
+    const text = h("span", { class: "clock" }, "measuring the time…");
+    this.time(recipe).then((words) => (text.textContent = words), () => (text.textContent = "time not known"));
+    return text;
+  }
+
+  time(recipe) {
+    const { name, steps, budget } = recipe;
+    if (!budget) return Promise.resolve("until it is stopped");
+    if (!steps.length && budget.seconds) return Promise.resolve(duration(budget.seconds));
+    // Where there is no room for it, it cannot be tried either.
+    if (troubleOf(recipe)) return Promise.resolve("time not known");
+    if (!this.times.has(name)) this.times.set(name, get(`/recipes/${encodeURIComponent(name)}`).then(({ seconds }) => (seconds === null ? "time not known" : `about ${duration(seconds)} on this machine`)));
+    return this.times.get(name);
   }
 
   /** The recipes whose name, table or description hold all the words. */
@@ -84,7 +119,7 @@ class Train {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = ({ name, description, table }) => words.every((word) => `${name} ${description} ${table}`.toLowerCase().includes(word));
     const groups = Map.groupBy(this.recipes.filter(fits), ({ name }) => (name.includes("/") ? name.split("/")[0] : "this program"));
-    const item = (recipe) => h("button", { type: "button", class: "link-button", title: recipe.description, onclick: () => this.choose(recipe) }, recipe.name, recipe.steps.length ? ` (${recipe.steps.length + 1} steps)` : "");
+    const item = (recipe) => h("button", { type: "button", class: "link-button", title: recipe.description, onclick: () => this.choose(recipe) }, recipe.name, recipe.steps.length ? ` (${stepsText(recipe)})` : "");
     this.found.replaceChildren(...[...groups].map(([paper, list]) => h("div", {}, h("h3", {}, paper), list.map(item))), ...(groups.size ? [] : [h("p", { class: "note" }, "No recipe has these words.")]));
   }
 
@@ -92,8 +127,8 @@ class Train {
     this.recipe = recipe;
     for (const input of this.cards.querySelectorAll("input")) input.checked = input.value === recipe.name;
     const { steps } = recipe;
-    const facts = [["Recipe", recipe.name], ["Time", steps.length ? "hours, step by step" : budgetText(recipe.budget)], ["Memory", bytes(recipe.memory)], ["Disk", `up to ${bytes(recipe.disk)}`], ["Makes first", steps.length ? steps.map((step) => step.replace(/^runs\//, "")).join(", ") : "nothing"]];
-    const trouble = !recipe.fits ? `This machine has less than ${bytes(recipe.memory)} of memory free: close other programs, or take a smaller network.` : recipe.needs ?? "";
+    const facts = [["Recipe", recipe.name], ["Time", this.clock(recipe)], ["Budget", budgetText(recipe.budget)], ["Memory", bytes(recipe.memory)], ["Disk", `up to ${bytes(recipe.disk)}`], ["Makes first", steps.length ? steps.map((step) => step.replace(/^runs\//, "")).join(", ") : "nothing"]];
+    const trouble = troubleOf(recipe);
     this.about.replaceChildren(h("p", { class: "note" }, recipe.description), h("dl", { class: "facts" }, facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))), trouble ? h("p", { class: "trouble" }, trouble) : "");
     this.begin.disabled = trouble !== "";
     this.seconds.placeholder = recipe.budget?.seconds ?? "budget";
@@ -196,12 +231,13 @@ class Train {
     const chart = (title, options) => new LineChart({ title, ...options });
     this.score = chart("Mean score", { height: 240, low: 0 }).saveable(() => `${this.chosen.replaceAll("/", "-")}-score`);
     this.tiles = chart("Share of games that reach a tile", { height: 200, low: 0, high: 1, y: percent }).saveable(() => `${this.chosen.replaceAll("/", "-")}-tiles`);
-    this.pace = chart("Moves a second", { height: 130, low: 0 });
+    this.pace = chart("Moves a second", { height: 130, low: 0 }).saveable(() => `${this.chosen.replaceAll("/", "-")}-pace`);
+    const report = () => command(`afterstate report runs/${this.chosen} -o report.html`).element;
     const link = (view, text) => h("a", { class: "button", href: hash(view, { model: this.chosen }) }, text);
     this.detail.replaceChildren(
       panel(this.chosen, h("div", { class: "run-head" }, this.state, this.progress, this.stop, this.resume, link("watch", "Watch it play"), link("play", "Play with it"), this.rename, this.delete), this.figures.element,
-        h("div", { class: "setup" }, axis, scale, h("p", { class: "note" }, "Tick other runs in the list to draw them too.")), this.score.element, command(`afterstate report runs/${this.chosen} -o report.html`).element),
-      panel("", this.tiles.element), panel("", this.pace.element),
+        h("div", { class: "setup" }, axis, scale, h("p", { class: "note" }, "Tick other runs in the list to draw them too.")), this.score.element, report()),
+      panel("", this.tiles.element, report()), panel("", this.pace.element, report()),
       h("details", { class: "panel" }, h("summary", {}, "Recipe"), h("pre", {}, this.run.recipe)));
   }
 
@@ -254,7 +290,9 @@ class Train {
     this.rename.hidden = this.delete.hidden = running || !this.allowed;
     const last = log[log.length - 1];
     this.progress.hidden = !running;
-    this.progress.value = last?.budget_share ?? 0;
+    // A training that saves its work does not say how far it is.
+    if (running && this.stopping) this.progress.removeAttribute("value");
+    else this.progress.value = last?.budget_share ?? 0;
     if (!last) return;
     this.drawCurves(log, evaluations, last);
     // What the first search of the last evaluation came to.

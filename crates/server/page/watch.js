@@ -4,8 +4,9 @@ import { hash } from "./address.js";
 import { advise, listen } from "./api.js";
 import { Board, keyMove } from "./board.js";
 import { LineChart } from "./chart.js";
-import { field, figures, isPolicy, missingModel, models, noModel, panel, playerSelects, wanted } from "./controls.js";
+import { field, figures, isPolicy, missingModel, modelPath, models, noModel, panel, playerSelects, wanted } from "./controls.js";
 import { announce, button, h, icon, short, toast, whole } from "./dom.js";
+import { command } from "./export.js";
 import { onward } from "./onward.js";
 import { format, isOver, maxTile, parse, sideOf } from "./rules.js";
 import { recall, remember, texts } from "./store.js";
@@ -87,7 +88,8 @@ class Watch {
     this.board = new Board({ label: "The model's board" });
     this.values = new MoveValues();
     this.figures = figures({ score: "Score", moves: "Moves", tile: "Best tile", rate: "Moves/s" });
-    this.chart = new LineChart({ title: "Score, and what the model expects it to become", height: 170, x: "moves", unit: "moves", low: 0, onpick: (x) => this.jump(x) });
+    this.chart = new LineChart({ title: "Score, and what the model expects it to become", height: 170, x: "moves", unit: "moves", low: 0, onpick: (x) => this.jump(x) }).saveable(() => `game-${this.first.game ?? this.first.board}`);
+    this.command = command("");
     this.toggle = button("pause", "", () => this.playPause(), { key: "Space", kind: "primary round", label: "Pause" });
     this.slider = h("input", { type: "range", min: 0, max: SPEEDS.length - 1, value: this.speed, "aria-label": "Speed", oninput: () => this.setSpeed(Number(this.slider.value)) });
     this.pace = h("output", { class: "pace" });
@@ -99,7 +101,7 @@ class Watch {
       h("div", { class: "actions" }, button("fresh", "Next game", () => this.next(), { key: "N" }), button("search", "Review", () => this.review(), { label: "Review this game" }), button("link", "Share", () => this.app.share(), { label: "Copy a link to this game" })));
     this.root.append(
       h("div", { class: "stage" }, this.figures.element, this.board.element, transport, this.onward.element),
-      h("div", { class: "side" }, panel("What the model thinks", this.values.element, this.meaning), panel("", this.chart.element), panel("", setup)),
+      h("div", { class: "side" }, panel("What the model thinks", this.values.element, this.meaning), panel("", this.chart.element, this.command.element), panel("", setup)),
     );
     this.explain();
     this.setSpeed(this.speed);
@@ -162,6 +164,8 @@ class Watch {
     const what = board ? { board, stream, score: score || undefined } : { game, seed };
     Object.assign(this.params, { game: undefined, board: undefined, stream: undefined }, what);
     this.app.remember("watch", { ...what, model: this.model.value, search: this.search.value });
+    const begin = board ? `--from ${board}` : `--game ${game}${seed && seed !== "1" ? ` --seed ${seed}` : ""}`;
+    this.command.set(`afterstate play --watch ${begin} --model ${modelPath(this.models[this.model.value])} --search ${this.search.value}`);
   }
 
   next() {

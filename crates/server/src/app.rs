@@ -22,7 +22,7 @@ use crate::{
     models::Models,
     openapi, page,
     results::Results,
-    routes,
+    routes::{self, recipes::Times},
     searches::{Limits, Searches},
     training::Trainings,
 };
@@ -40,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) runs: PathBuf,
     pub(crate) model_files: PathBuf,
     pub(crate) trainings: Trainings,
+    /// How long recipes take here.
+    pub(crate) times: Times,
     /// The right to evaluate.
     pub(crate) evaluating: Arc<Semaphore>,
     /// What came of evaluations.
@@ -83,7 +85,8 @@ fn api() -> Vec<Route> {
         route("GET /api/v1/solution", routes::solution::state),
         route("POST /api/v1/solution", routes::solution::solve),
         route("GET /api/v1/solution/events", routes::solution::events),
-        route("GET /api/v1/recipes", routes::runs::recipes),
+        route("GET /api/v1/recipes", routes::recipes::recipes),
+        route("GET /api/v1/recipes/{name}", routes::recipes::recipe),
         route("GET /api/v1/runs", routes::runs::runs),
         route("POST /api/v1/runs", routes::runs::start),
         route("GET /api/v1/runs/{name}", routes::runs::run),
@@ -168,6 +171,27 @@ mod tests {
         let status = response.status();
         let body = to_bytes(response.into_body(), MAX_BODY).await.expect("a body");
         (status, serde_json::from_slice(&body).expect("JSON"))
+    }
+
+    /// The model comes through a pipe, into which nobody writes for a while.
+    #[cfg(unix)]
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_time_of_a_search_is_also_that_of_loading() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let pipe = folder.path().join("slow.safetensors");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+        let options = Options { port: Some(0), model: Some(pipe.clone()), ..Options::default() };
+        let mut server = Server::bind(&options).expect("a free port");
+        let shared = Arc::get_mut(&mut server.app).expect("nobody has it yet");
+        shared.limits.max_search_ms = 400;
+        let router = router(server.app.clone());
+        let start = std::time::Instant::now();
+        let (status, answer) = ask(&router, "/api/v1/advise?board=0000/0010/0100/000b&search=8ply").await;
+        assert!(start.elapsed().as_secs_f64() < 3.0, "{:?}", start.elapsed());
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(answer["error"], "the model is still being brought into memory");
+        // Whoever reads from the pipe gets nothing, and is done.
+        drop(std::fs::OpenOptions::new().write(true).open(&pipe).expect("a reader is there"));
     }
 
     #[tokio::test]

@@ -1,13 +1,16 @@
 //! Who says what moves are worth: a model with a search that it can do.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use afterstate_endgame::Match;
 use afterstate_game::State;
 use afterstate_lab::model::{Model, ModelError, Search};
 use afterstate_search::{Advice, Limit, Player, PlayerSpec};
 use axum::http::StatusCode;
-use tokio::task::spawn_blocking;
+use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{
     app::{App, Shared},
@@ -20,7 +23,12 @@ use crate::{
 pub(crate) struct Brain {
     pub(crate) model: Arc<Model>,
     pub(crate) search: Search,
+    /// What was used of the time for a search to bring the model into memory.
+    loading: Duration,
 }
+
+/// Who has waited longer than this for a model is told of that, and not of a search that is too long.
+const NOTICED: Duration = Duration::from_secs(1);
 
 impl Brain {
     /// Takes its time where a model must be loaded.
@@ -32,7 +40,7 @@ impl Brain {
             Asked::Policy(play) => (shared.models.get(model)?, 1, Some(play.to_string())),
         };
         let search = model.search(text.as_deref(), Limit::Plies(plies))?;
-        Ok(Brain { model, search })
+        Ok(Brain { model, search, loading: Duration::ZERO })
     }
 
     /// The same on a thread of its own: a model that must be loaded takes nobody's turn to search.
@@ -40,6 +48,20 @@ impl Brain {
         let shared = app.clone();
         let load = move || Brain::new(&shared, model.as_deref(), asked);
         spawn_blocking(load).await.map_err(ApiError::internal)?
+    }
+
+    /// The same within the time of the longest search: for questions that are answered at once. What loading has taken is
+    /// not left for the search. A model that takes longer goes on being loaded, for whoever asks again.
+    pub(crate) async fn load_in_time(app: &App, model: Option<String>, asked: Asked) -> Answer<Self> {
+        let (start, longest) = (Instant::now(), app.limits.longest_search());
+        let brain = timeout(longest, Brain::load(app, model, asked)).await;
+        let brain = brain.map_err(|_| ApiError::busy("the model is still being brought into memory"))??;
+        Ok(Brain { loading: start.elapsed(), ..brain })
+    }
+
+    /// What is left of the time for a search.
+    pub(crate) fn time_left(&self, shared: &Shared) -> Duration {
+        shared.limits.longest_search().saturating_sub(self.loading)
     }
 
     /// What its tables of endgames know of a state. A table that is damaged after it was opened is one table less.
@@ -72,6 +94,9 @@ impl Brain {
                 let error = format!("no game comes to {state}, so that its values are not in the solution");
                 let hint = "give a board that can come about by playing";
                 Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint))
+            }
+            Search::Player(spec) if falls_short(spec, advice) && self.loading > NOTICED => {
+                Err(ApiError::busy("the model had to be brought into memory, which left no time to search"))
             }
             Search::Player(spec) if falls_short(spec, advice) => {
                 Err(searches::too_long(shared.limits.longest_search()))

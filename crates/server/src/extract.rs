@@ -11,7 +11,10 @@ use axum::{
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use crate::error::{Answer, ApiError};
+use crate::{
+    error::{Answer, ApiError},
+    words,
+};
 
 /// The largest body, in bytes: a long game with a board a move.
 pub(crate) const MAX_BODY: usize = 4 << 20;
@@ -42,14 +45,25 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
             StatusCode::PAYLOAD_TOO_LARGE => too_large(),
             _ => ApiError::bad(rejection.body_text(), "send the whole body"),
         })?;
-        let parsed = serde_json::from_slice(&bytes);
-        parsed.map(Body).map_err(|error| {
-            ApiError::bad(
-                format!("the body is not what is expected: {}", plain(&error.to_string())),
-                "/api/v1/openapi.json describes it",
-            )
-        })
+        parse(&bytes).map(Body).map_err(|error| ApiError::bad(error, "/api/v1/openapi.json describes it"))
     }
+}
+
+/// A body by its bytes; or what is wrong with it.
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    let no_json = |error: &serde_json::Error| {
+        format!("the body is not JSON: see line {}, column {}", error.line(), error.column())
+    };
+    let mut text = serde_json::Deserializer::from_slice(bytes);
+    let parsed = serde_path_to_error::deserialize(&mut text).map_err(|error| {
+        let (path, error) = (error.path().to_string(), error.inner());
+        match error.is_data() {
+            true => words::of_field(Some(&*path).filter(|path| *path != "."), &error.to_string()),
+            false => no_json(error),
+        }
+    })?;
+    text.end().map_err(|error| no_json(&error))?;
+    Ok(parsed)
 }
 
 /// A body beyond the bound.
@@ -67,7 +81,10 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let query = Query::from_request_parts(parts, state).await;
         query.map(|Query(value)| Parameters(value)).map_err(|rejection| {
-            ApiError::bad(plain(&rejection.body_text()), "/api/v1/openapi.json lists the parameters")
+            ApiError::bad(
+                words::of_query(&rejection.body_text()),
+                "/api/v1/openapi.json lists the parameters",
+            )
         })
     }
 }
@@ -100,19 +117,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Name {
     }
 }
 
-/// What the libraries find wrong, in words that do not name types of Rust.
-fn plain(message: &str) -> String {
-    const WORDS: [(&str, &str); 6] = [
-        ("Failed to deserialize query string: ", ""),
-        ("invalid digit found in string", "not a whole number from 0 on"),
-        ("cannot parse integer from empty string", "not a whole number from 0 on"),
-        ("expected u64", "expected a whole number from 0 on"),
-        ("expected u32", "expected a whole number from 0 on"),
-        ("expected f64", "expected a number"),
-    ];
-    WORDS.iter().fold(message.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
-}
-
 /// A board from its text.
 pub(crate) fn board(text: &str) -> Answer<AnyBoard> {
     let hint = "write exponents, 0000/0010/0100/000b, or face values, 0 0 0 0  0 0 2 0 …";
@@ -131,4 +135,79 @@ pub(crate) fn slide(text: &str) -> Answer<Move> {
 /// The beginning of a text that somebody sent.
 pub(crate) fn excerpt(text: &str) -> String {
     text.chars().take(40).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Deserialize, Debug)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only errors are looked at")]
+    struct Question {
+        game: u64,
+        seconds: Option<f64>,
+        boards: Option<Vec<String>>,
+        against: Option<Against>,
+    }
+
+    #[derive(Deserialize, Debug)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only errors are looked at")]
+    struct Against {
+        model: String,
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_body_is_said_in_plain_words() {
+        for (body, error) in [
+            (r#"{"game":-5}"#, "`game` is -5, not a whole number from 0 on"),
+            (r#"{"game":1.5}"#, "`game` is 1.5, not a whole number from 0 on"),
+            (r#"{"game":"x, expected y"}"#, "`game` is \"x, expected y\", not a whole number from 0 on"),
+            (r#"{"game":null}"#, "`game` is null, not a whole number from 0 on"),
+            (r#"{"game":1,"seconds":"7"}"#, "`seconds` is \"7\", not a number"),
+            (r#"{"game":1,"boards":"0000"}"#, "`boards` is \"0000\", not a list"),
+            (r#"{"game":1,"boards":["0",[]]}"#, "`boards[1]` is a list, not a text"),
+            (r#"{"game":1,"against":{}}"#, "`against.model` is missing"),
+            (r#"{"game":1,"against":7}"#, "`against` is 7, not an object"),
+            (r#"{}"#, "`game` is missing"),
+            (r#"{"game":1,"game":2}"#, "`game` is there twice"),
+            (
+                r#"{"gmae":1}"#,
+                "`gmae` is not one of the names that are known here: `game`, `seconds`, `boards`, `against`",
+            ),
+            (
+                r#"{"game":1,"against":{"mode":1}}"#,
+                "`mode` is not one of the names that are known here: `model`",
+            ),
+            (r#"7"#, "the body is 7, not an object"),
+            (r#"[]"#, "the body is a list, not an object"),
+            (r#"{"game":"#, "the body is not JSON: see line 1, column 8"),
+            (r#"{"game":1} x"#, "the body is not JSON: see line 1, column 12"),
+            ("", "the body is not JSON: see line 1, column 0"),
+        ] {
+            assert_eq!(parse::<Question>(body.as_bytes()).expect_err(body), error, "{body}");
+        }
+        let long = format!(r#"{{"game":"{}"}}"#, "x".repeat(100_000));
+        assert!(parse::<Question>(long.as_bytes()).expect_err("a text").len() < 200);
+    }
+
+    #[tokio::test]
+    async fn what_is_wrong_with_a_query_is_said_in_plain_words() {
+        for (query, error) in [
+            ("game=-5", "`game` is not a whole number from 0 on"),
+            ("game=", "`game` is not a whole number from 0 on"),
+            ("game=99999999999999999999", "`game` is too large"),
+            ("game=1&seconds=x", "`seconds` is not a number"),
+            ("", "`game` is missing"),
+            ("game=1&game=2", "`game` is there twice"),
+        ] {
+            let request = Request::get(format!("/?{query}")).body(()).expect("a request");
+            let (mut parts, ()) = request.into_parts();
+            let refused = Parameters::<Question>::from_request_parts(&mut parts, &()).await;
+            assert_eq!(refused.err().expect(query).error, error, "{query}");
+        }
+    }
 }

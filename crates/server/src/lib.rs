@@ -22,6 +22,7 @@ mod shares;
 mod stream;
 mod tail;
 mod training;
+mod words;
 
 use std::{
     future::Future,
@@ -39,6 +40,7 @@ use guard::Hosts;
 use listener::Bounds;
 use models::Models;
 use results::Results;
+use routes::recipes::Times;
 use searches::{Limits, Searches};
 use tokio::sync::{Semaphore, watch};
 use training::Trainings;
@@ -145,6 +147,7 @@ impl Server {
                 options.endgames.clone(),
             ),
             trainings: Trainings::new(options.trainer.as_deref(), &options.runs),
+            times: Times::default(),
             runs: options.runs.clone(),
             model_files: options.models.clone(),
             evaluating: Arc::new(Semaphore::new(1)),

@@ -50,6 +50,22 @@ pub(crate) async fn positions_go_from_view_to_view(page: &Page) {
     page.until("and back", "document.querySelector('.view-review .ring')").await;
 }
 
+/// A numbered game that is watched goes to the review under its number.
+pub(crate) async fn a_watched_game_is_reviewed(page: &Page) {
+    page.go("#watch/game/33/model/quick/search/1ply").await;
+    page.until("it plays", &format!("{} >= 12", figure("Moves"))).await;
+    page.press(' ').await;
+    page.until("it rests", "document.querySelector('[aria-label=Play]')").await;
+    let moves = page.value(&figure("Moves")).await;
+    page.click("Review").await;
+    page.until("it is graded", "document.querySelector('.view-review .ring')").await;
+    assert!(
+        page.text("location.hash").await.starts_with("#review/record/1-33-4/"),
+        "the game has its number"
+    );
+    page.until("all its moves", &format!("document.querySelectorAll('.moves li').length === {moves}")).await;
+}
+
 pub(crate) async fn variations_can_be_walked(page: &Page) {
     page.go("#analyse/board/0123123501460002/search/1ply").await;
     page.until("the board is there", &format!("{BOARD}?.includes('row 1: empty, 2, 4, 8')")).await;
@@ -90,6 +106,18 @@ pub(crate) async fn variations_can_be_walked(page: &Page) {
         before,
         "four quarters are a whole turn"
     );
+    let flip = "document.querySelector('[aria-label=\"Flip the board\"]').click()";
+    page.run(flip).await;
+    let rows = |text: &str| {
+        text.split('/').map(|row| row.chars().rev().collect::<String>()).collect::<Vec<_>>().join("/")
+    };
+    assert_eq!(
+        page.text("document.querySelector('.board-text').value").await,
+        rows(&before),
+        "left is right"
+    );
+    page.run(flip).await;
+    assert_eq!(page.text("document.querySelector('.board-text').value").await, before, "and back");
     assert_eq!(page.value("document.querySelectorAll('.brush').length").await, 19, "to 131072");
 }
 

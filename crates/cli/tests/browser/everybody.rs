@@ -80,6 +80,38 @@ pub(crate) async fn it_can_be_listened_to(page: &Page) {
         "document.querySelectorAll('fieldset.brushes input[type=radio][name=brush]').length === 19",
     )
     .await;
+    let board = page.text(BOARD).await;
+    page.run("document.querySelector('.brushes :checked').focus()").await;
+    page.press(Key::Right.into()).await;
+    page.until(
+        "an arrow chooses the next brush",
+        "document.querySelector('.brushes :checked').value === '0'",
+    )
+    .await;
+    assert_eq!(page.text(BOARD).await, board, "and slides nothing");
+}
+
+/// A board with one way to the left, after which no move is left whatever tile comes.
+const LAST_MOVE: &str = "#play/board/5656656556566577";
+
+/// The end of a game is told, and can be put aside to see the board.
+pub(crate) async fn the_last_board_can_be_seen(page: &Page) {
+    page.go(LAST_MOVE).await;
+    page.until("the board is there", &format!("{BOARD}?.includes('row 4: 64, 32, 128, 128')")).await;
+    page.press(Key::Left.into()).await;
+    let cover = "document.querySelector('.cover:not([hidden])')";
+    page.until("the game is over", &format!("/Game over/.test({cover}?.textContent)")).await;
+    page.until(
+        "it is told",
+        "/Game over: .* best tile 256/.test(document.getElementById('announcer').textContent)",
+    )
+    .await;
+    page.click("See the board").await;
+    page.until("nothing lies over the board", &format!("!{cover}")).await;
+    assert!(page.text(BOARD).await.contains("row 4: 64, 32, 256"), "the last board");
+    page.press(Key::Left.into()).await;
+    page.press('u').await;
+    page.until("it can be taken back", &format!("{BOARD}.includes('128, 128')")).await;
 }
 
 /// The board is whole on a phone that lies on its side, and at twice the size on a desk.

@@ -36,9 +36,14 @@ fn the_page_in_a_browser() {
         views::shortcuts_and_theme(&page).await;
         views::no_view_is_wider_than_a_phone(&page).await;
         views::a_training_draws_a_growing_curve(&page).await;
+        research::a_training_is_refused_stopped_and_resumed(&page).await;
+        research::saving_is_told(&page).await;
         research::runs_are_compared_renamed_and_deleted(&page).await;
+        research::cards_are_true(&page).await;
         research::recipes_are_found(&page).await;
         research::two_models_are_compared(&page).await;
+        research::a_game_of_a_bar_goes_on(&page).await;
+        research::commands_and_files_are_offered(&page).await;
         research::without_the_token_nothing_starts(&page).await;
         assert_eq!(page.console_errors().await, Vec::<String>::new(), "errors in the browser's console");
     });
@@ -56,6 +61,7 @@ fn games_are_kept_and_boards_are_shared() {
         kept::games_are_exported_and_imported(&page).await;
         kept::an_unfinished_game_is_reviewed(&page).await;
         boards::positions_go_from_view_to_view(&page).await;
+        boards::a_watched_game_is_reviewed(&page).await;
         boards::variations_can_be_walked(&page).await;
         boards::an_analysis_deepens(&page).await;
         boards::chances_are_exact_where_they_can_be(&page).await;
@@ -73,12 +79,21 @@ fn the_page_is_for_everybody() {
         page.open_with_token().await;
         everybody::keys_go_where_the_focus_is(&page).await;
         everybody::it_can_be_listened_to(&page).await;
+        everybody::the_last_board_can_be_seen(&page).await;
         everybody::the_board_fits(&page).await;
         everybody::settings_are_in_one_place(&page).await;
         everybody::wrong_addresses_say_so(&page).await;
         axe::finds_nothing_serious(&page).await;
         assert_eq!(page.console_errors().await, Vec::<String>::new(), "errors in the browser's console");
         everybody::it_starts_without_the_server(&page).await;
+    });
+}
+
+#[test]
+fn three_by_three_is_solved() {
+    let setup = Setup { seconds: 1.0, tuples: "2x4", model: None, beside: |_| () };
+    in_browser(&setup, |page| async move {
+        page.open_with_token().await;
         research::three_by_three_is_solved_by_a_click(&page).await;
     });
 }

@@ -15,6 +15,10 @@ pub(crate) async fn take_all(page: &Page) {
     let directory =
         env::var_os("AFTERSTATE_IMAGES").map(PathBuf::from).expect("AFTERSTATE_IMAGES names a directory");
     fs::create_dir_all(&directory).expect("a directory");
+    let write = async |name: &str| {
+        fs::write(directory.join(name).with_extension("png"), page.screenshot().await)
+            .expect("a written file");
+    };
     page.open_with_token().await;
     page.load("#results").await;
     page.run("localStorage.setItem('afterstate.model', 'strong')").await; // where there is one
@@ -29,11 +33,39 @@ pub(crate) async fn take_all(page: &Page) {
                 page.go("#").await;
                 show(page, view).await;
                 page.run("document.activeElement.blur(); scrollTo(0, 0)").await;
-                fs::write(directory.join(format!("{view}-{theme}-{size}.png")), page.screenshot().await)
-                    .expect("a written file");
+                write(&format!("{view}-{theme}-{size}")).await;
+            }
+            page.run("document.getElementById('settings-button').click()").await;
+            page.until("the settings", "document.querySelector('#settings[open]')").await;
+            write(&format!("settings-{theme}-{size}")).await;
+            page.press(Key::Escape.into()).await;
+            if size == "wide" {
+                compare(page).await;
+                write(&format!("compare-{theme}-{size}")).await;
             }
         }
     }
+}
+
+/// Two searches in the same games, and one of the games.
+async fn compare(page: &Page) {
+    page.go("#").await;
+    page.go("#results").await;
+    page.until("models can be compared", "document.querySelector('.check input')").await;
+    page.run(
+        "const choose = (select, value) => { select.value = value; select.dispatchEvent(new Event('change')); };
+         document.querySelector('.check input').click();
+         const [model, search, rival, its] = document.querySelectorAll('.panel .setup select');
+         for (const one of [model, rival]) choose(one, 'quick');
+         choose(search, '1ply');
+         choose(its, '2ply')",
+    )
+    .await;
+    page.fill("input[name=games]", "40").await;
+    page.click("Evaluate").await;
+    page.until("the verdict", "/In the same games/.test(document.querySelector('.verdict')?.textContent)")
+        .await;
+    page.run("document.activeElement.blur(); document.querySelector('.verdict').closest('.panel').scrollIntoView({ block: 'end' }); scrollBy(0, 12)").await;
 }
 
 /// Results to compare: the first two models, by two searches.
@@ -48,7 +80,12 @@ async fn evaluate(page: &Page) {
         page.fill("input[name=games]", "60").await;
         page.click("Evaluate").await;
         page.until("it begins", "document.querySelector('.setup button').disabled").await;
-        page.until("the result is there", "!document.querySelector('.setup button').disabled").await;
+        page.until_within(
+            Duration::from_secs(1200),
+            "the result is there",
+            "!document.querySelector('.setup button').disabled",
+        )
+        .await;
     }
 }
 
@@ -74,6 +111,11 @@ async fn show(page: &Page, view: &str) {
         "train" => {
             page.go("#train/run/quick").await;
             page.until("the curve", "document.querySelectorAll('.wide-stage .line').length > 2").await;
+            page.until(
+                "the times of the cards",
+                "![...document.querySelectorAll('.clock')].some(c => /measuring/.test(c.textContent))",
+            )
+            .await;
         }
         _ => {
             page.go("#results").await;

@@ -48,7 +48,7 @@ use crate::{
 };
 pub use error::RunError;
 pub use first_weights::{check_sources, continue_coherence, first_network};
-pub use plan::Plan;
+pub use plan::{Plan, available_disk};
 pub use replicas::{MergeEvery, MergeEveryError, Merging, Replicas};
 pub use speed::{LONGEST, Spans, moves_per_second};
 

@@ -1,8 +1,18 @@
 //! What a run will need, before it begins.
 
+use std::path::Path;
+
 use afterstate_network::{Layout, MemoryError, SpecError, available_memory};
 
 use crate::recipe::Recipe;
+
+/// The room on the disk where a directory is, or will be; `None` where the system does not tell.
+pub fn available_disk(path: &Path) -> Option<u64> {
+    let here = path.ancestors().map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path });
+    let exists = here.into_iter().find(|path| path.exists()).unwrap_or(Path::new("."));
+    let stat = rustix::fs::statvfs(exists).ok()?;
+    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
 
 /// The memory that training needs, and the memory there is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

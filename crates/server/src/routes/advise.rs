@@ -45,10 +45,10 @@ pub(crate) async fn advise(
 ) -> Answer<Json<Value>> {
     let search = app.limits.search(question.search.as_deref())?;
     let played = question.played.as_deref().map(extract::slide).transpose()?;
-    let brain = Brain::load(&app, question.model, search).await?;
+    let brain = Brain::load_in_time(&app, question.model, search).await?;
     let (boards, is_list) = boards(&app, question.board, question.boards)?;
     let class = if boards.len() > FEW_BOARDS { Class::Long } else { Class::of(search) };
-    let (shared, limit) = (app.clone(), app.limits.longest_search());
+    let (shared, limit) = (app.clone(), brain.time_left(&app));
     let work = move |stop: Stop| {
         let answer = |board| -> Answer<Value> {
             // Following the best play takes a while: for one board, not for a thousand.
@@ -112,14 +112,14 @@ pub(crate) async fn best_move(
         (search, Class::of(search))
     };
     let board = board(&question.board)?;
-    let brain = Brain::load(&app, question.model, search).await?;
-    let shared = app.clone();
+    let brain = Brain::load_in_time(&app, question.model, search).await?;
+    let (shared, limit) = (app.clone(), brain.time_left(&app));
     let work = move |stop: Stop| match board {
         AnyBoard::Four(board) => best_on(&shared, &brain, board, &stop),
         AnyBoard::Three(board) => best_on(&shared, &brain, board, &stop),
         AnyBoard::Two(board) => best_on(&shared, &brain, board, &stop),
     };
-    let best = app.searches.run(peer, class, work).await?;
+    let best = app.searches.run_for(limit, peer, class, work).await?;
     Ok(best.map_or("g", |a| &a.name()[..1]).to_owned())
 }
 

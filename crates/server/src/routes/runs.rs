@@ -1,4 +1,4 @@
-//! `/api/v1/recipes` and `/api/v1/runs`.
+//! `/api/v1/runs`.
 
 use std::{
     fs,
@@ -7,11 +7,7 @@ use std::{
     time::Duration,
 };
 
-use afterstate_lab::{
-    chain::{Chain, Place, Standing, Step, Work},
-    recipe::{Recipe, shipped},
-    run::{Directory, Plan},
-};
+use afterstate_lab::chain::Standing;
 use axum::{
     Json,
     extract::State,
@@ -40,51 +36,6 @@ const MOST_LINES: usize = 2000;
 
 /// How often files are looked at.
 const LOOK: Duration = Duration::from_millis(500);
-
-/// The recipes that come with the program.
-pub(crate) async fn recipes(State(app): State<App>) -> Answer<Json<Value>> {
-    let describe = move || {
-        let recipes = shipped().filter_map(|shipped| {
-            let recipe = shipped.recipe(&[]).ok()?;
-            let (name, table) = (shipped.name, shipped.table);
-            let (steps, needs) = steps(&app, &name, &recipe);
-            let chain = Chain { steps };
-            let (plan, costs) = (Plan::of(&recipe).ok()?, chain.costs(false).ok()?);
-            // A run of this name may be finished, and costs nothing then; another one still takes its memory.
-            let memory = costs.memory().max(plan.bytes);
-            Some(json!({
-                "memory": memory,
-                "fits": plan.available.is_none_or(|available| memory <= available),
-                "disk": costs.disk(),
-                "steps": chain.needs().iter().filter(|step| !step.is_done).map(Step::name).collect::<Vec<_>>(),
-                "needs": needs,
-                "name": name,
-                "description": recipe.description,
-                "table": table,
-                "side": recipe.game.side,
-                "budget": recipe.budget,
-            }))
-        });
-        recipes.collect::<Vec<_>>()
-    };
-    let recipes = spawn_blocking(describe).await.map_err(ApiError::internal)?;
-    Ok(Json(json!({ "recipes": recipes })))
-}
-
-/// The steps of a recipe, and what it needs that is not there and that nobody can make.
-fn steps(app: &App, name: &str, recipe: &Recipe) -> (Vec<Step>, Option<String>) {
-    let place = Place { runs: app.runs.clone(), recipes: None, overrides: Vec::new() };
-    let recipe = place.settle(recipe.clone());
-    let directory = Directory::new(app.runs.join(name));
-    match Chain::of(&recipe, &directory, &place) {
-        Ok(chain) => (chain.steps, None),
-        Err(error) => {
-            let step =
-                Step { target: directory.path().into(), work: Work::Train(recipe.into()), is_done: false };
-            (vec![step], Some(error.to_string()))
-        }
-    }
-}
 
 /// The runs in the directory of runs.
 pub(crate) async fn runs(State(app): State<App>) -> Answer<Json<Value>> {

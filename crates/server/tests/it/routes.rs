@@ -187,8 +187,52 @@ fn runs_are_listed_and_told() {
     assert_eq!(names, ["log", "evaluation", "state"]);
     assert_eq!((&events[0].1["actions"], &events[2].1["state"]), (&json!(20), &json!("finished")));
     assert!(server.get("/api/runs/none").error().contains("none"));
-    let recipes = server.get("/api/recipes").json();
-    assert!(recipes["recipes"].as_array().expect("a list").iter().any(|recipe| recipe["name"] == "quick"));
+}
+
+#[test]
+fn recipes_say_what_they_take_and_what_there_is() {
+    let server = Running::new();
+    let recipes = server.get("/api/v1/recipes").json();
+    let recipes = recipes["recipes"].as_array().expect("a list");
+    let named = |name: &str| recipes.iter().find(|recipe| recipe["name"] == name).expect("a recipe");
+    for recipe in recipes {
+        let fits = |what: &str, free: &str| {
+            recipe[free].as_u64().is_none_or(|free| recipe[what].as_u64() <= Some(free))
+        };
+        assert_eq!(
+            recipe["fits"],
+            fits("memory", "available_memory") && fits("disk", "available_disk"),
+            "{recipe}"
+        );
+        let steps = recipe["steps"].as_array().map(Vec::len).expect("a list") as u64 + 1;
+        assert_eq!(
+            recipe["trainings"].as_u64().zip(recipe["collections"].as_u64()).map(|(a, b)| a + b),
+            Some(steps)
+        );
+    }
+    assert_eq!((&named("best")["trainings"], &named("best")["collections"]), (&json!(14), &json!(3)));
+    assert_eq!((&named("quick")["trainings"], &named("quick")["collections"]), (&json!(1), &json!(0)));
+    let time = server.get("/api/v1/recipes/mini").json();
+    assert!(time["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{time}");
+    assert_eq!((&time["name"], &time["steps"][0]["kind"]), (&json!("mini"), &json!("train")));
+    assert_eq!(server.get("/api/v1/recipes/mini").json(), time, "it is measured once");
+    // A finished run of that name makes another one no shorter.
+    std::fs::rename(server.runs().join("tiny"), server.runs().join("quick")).expect("another name");
+    let time = server.get("/api/v1/recipes/quick").json();
+    assert!(time["seconds"].as_f64().is_some_and(|seconds| seconds > 1.0), "{time}");
+    assert!(server.get("/api/v1/recipes/none").error().contains("none"));
+}
+
+#[test]
+fn errors_name_the_field() {
+    let server = Running::new();
+    let refused = server.post("/api/v1/game", &json!({ "game": -5 }));
+    assert_eq!(
+        (refused.status, refused.error().as_str()),
+        (400, "`game` is -5, not a whole number from 0 on")
+    );
+    let refused = server.get("/api/v1/watch?game=-5");
+    assert_eq!((refused.status, refused.error().as_str()), (400, "`game` is not a whole number from 0 on"));
 }
 
 #[test]

@@ -21,7 +21,7 @@ use afterstate_lab::{
     chain::{Chain, Place},
     log::LogError,
     recipe::{Recipe, RecipeError},
-    run::{Directory, MergeEvery, Outcome, Plan, Run, RunError, check_sources},
+    run::{Directory, MergeEvery, Outcome, Plan, Run, RunError, available_disk, check_sources},
 };
 use afterstate_network::MemoryError;
 use afterstate_solver::known_optimum;
@@ -341,14 +341,6 @@ fn dry_run(
         None => writeln!(out, "# up to {needed} on the disk")?,
     }
     chain::write(chain, &costs, out)
-}
-
-/// The room on the disk where a directory is, or will be; `None` where the system does not tell.
-fn available_disk(path: &Path) -> Option<u64> {
-    let here = path.ancestors().map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path });
-    let exists = here.into_iter().find(|path| path.exists()).unwrap_or(Path::new("."));
-    let stat = rustix::fs::statvfs(exists).ok()?;
-    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
 fn as_json(directory: &Directory, plan: &Plan, outcome: &Outcome) -> Value {
