@@ -45,5 +45,5 @@ pub use precision::{Precision, PrecisionError};
 pub use set::{Set, SetError, SetTable};
 pub use solve::{Progress, SolveError, Solved, Solver};
 pub use table::{ChanceError, Histogram, Table, Window};
-pub use tables::{EXTENSION, Match, Region, Tables};
+pub use tables::{EXTENSION, Match, Near, Region, Tables};
 pub use verify::Verified;

@@ -173,6 +173,14 @@ impl Table {
         Ok(Window { first, layers })
     }
 
+    /// The same, if all of them are in memory.
+    pub(crate) fn window_in_memory(&self, sum: u32, layers: usize) -> Option<Window> {
+        let first = sum as usize / 2;
+        let mut cache = self.layers.lock().unwrap_or_else(|poison| poison.into_inner());
+        let layers = (first..first + layers).map(|sum| cache.get(sum)).collect::<Option<_>>()?;
+        Some(Window { first, layers })
+    }
+
     /// Whether the layers from a sum of free tiles on are in memory.
     pub fn is_loaded(&self, sum: u32, layers: usize) -> bool {
         let first = sum as usize / 2;

@@ -48,6 +48,62 @@ pub struct Region<'a> {
     window: Window,
 }
 
+/// An endgame that a game is in or comes to, before its layers are loaded.
+#[derive(Clone, Copy)]
+pub struct Near<'a> {
+    number: usize,
+    table: &'a Table,
+    shapes: &'a [Shape],
+    least: u8,
+    walls: u32,
+    sum: u32,
+}
+
+impl<'a> Near<'a> {
+    /// The number of the table among [`Tables::all`].
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// The table.
+    pub fn table(&self) -> &'a Table {
+        self.table
+    }
+
+    /// The walls: bit `e` for the tile of exponent `e`.
+    pub fn walls(&self) -> u32 {
+        self.walls
+    }
+
+    /// The sum of the free tiles, once the walls are these.
+    pub fn sum(&self) -> u32 {
+        self.sum
+    }
+
+    /// The endgame with the layers of all boards that are so many spawns away at most. Waits for those that are not in memory.
+    ///
+    /// # Errors
+    /// When a layer is damaged.
+    pub fn load(&self, spawns: usize) -> Result<Region<'a>, TableError> {
+        Ok(self.with(self.table.window(self.sum, layers(spawns))?))
+    }
+
+    /// The same without waiting: nothing unless all of these layers are in memory.
+    pub fn loaded(&self, spawns: usize) -> Option<Region<'a>> {
+        Some(self.with(self.table.window_in_memory(self.sum, layers(spawns))?))
+    }
+
+    fn with(self, window: Window) -> Region<'a> {
+        let Near { table, shapes, least, walls, sum, .. } = self;
+        Region { table, shapes, least, walls, sum, window }
+    }
+}
+
+/// The layers of all boards that are so many spawns away at most, each of which adds 2 or 4 to the sum.
+fn layers(spawns: usize) -> usize {
+    2 * spawns + 1
+}
+
 /// A table that knows a board.
 pub struct Match<'a> {
     /// The table.
@@ -101,8 +157,13 @@ impl Tables {
     /// # Errors
     /// When a layer is damaged.
     pub fn regions(&self, board: &[u8; 16], spawns: usize) -> Result<Vec<Region<'_>>, TableError> {
-        let (mut regions, mut carried) = (Vec::new(), Vec::new());
-        for (table, shapes) in self.tables.iter().zip(&self.shapes) {
+        self.near(board).iter().map(|near| near.load(spawns)).collect()
+    }
+
+    /// The same endgames, with nothing loaded.
+    pub fn near(&self, board: &[u8; 16]) -> Vec<Near<'_>> {
+        let (mut found, mut carried) = (Vec::new(), Vec::new());
+        for (number, (table, shapes)) in self.tables.iter().zip(&self.shapes).enumerate() {
             let target = table.endgame().target();
             // Most boards of a game are far from any endgame: they cost next to nothing.
             let (count, walls_needed) = (at_least(board, target).count_ones(), table.endgame().walls());
@@ -110,27 +171,47 @@ impl Tables {
                 continue;
             }
             let made = 1 << target;
-            let add = |regions: &mut Vec<_>, least, walls, sum| {
-                let is_it = walls_fit(table, walls);
-                let window = is_it.then(|| table.window(sum, 2 * spawns + 1)).transpose()?;
-                regions.extend(window.map(|window| Region { table, shapes, least, walls, sum, window }));
-                Ok(())
+            let add = |found: &mut Vec<_>, least, walls, sum| {
+                if walls_fit(table, walls) {
+                    found.push(Near { number, table, shapes, least, walls, sum });
+                }
             };
             if let Some(walls) = walls(board, target) {
                 let free = sum_below(board, target);
-                add(&mut regions, target, walls, free)?;
+                add(&mut found, target, walls, free);
                 if walls & made == 0 && free >= made {
-                    add(&mut regions, target, walls | made, free - made)?;
+                    add(&mut found, target, walls | made, free - made);
                 }
             }
             // The target is carried as a tile: whoever knows it as a wall is asked first.
             let limit = table.endgame().limit();
             if let Some(walls) = walls(board, limit).filter(|_| limit > target) {
-                add(&mut carried, limit, walls, sum_below(board, limit))?;
+                add(&mut carried, limit, walls, sum_below(board, limit));
             }
         }
-        regions.append(&mut carried);
-        Ok(regions)
+        found.append(&mut carried);
+        found
+    }
+
+    /// The endgames that a board is one wall away from: the walls are what comes of its large tiles, merged, or of one more target.
+    pub fn ahead(&self, board: &[u8; 16]) -> Vec<Near<'_>> {
+        let mut found = Vec::new();
+        for (number, (table, shapes)) in self.tables.iter().zip(&self.shapes).enumerate() {
+            let target = table.endgame().target();
+            if at_least(board, target).count_ones() + 1 < table.endgame().walls() {
+                continue;
+            }
+            // Tiles that merge are numbers that carry.
+            let free = sum_below(board, target);
+            let large = board.iter().filter(|&&e| e >= target).map(|&e| 1u64 << e).sum::<u64>();
+            let is_merged = large.count_ones() == at_least(board, target).count_ones();
+            let ways = [(large, free), (large + (1 << target), free.saturating_sub(1 << target))];
+            for (walls, sum) in ways.into_iter().skip(usize::from(is_merged)) {
+                let walls = u32::try_from(walls).ok().filter(|&walls| walls_fit(table, walls));
+                found.extend(walls.map(|walls| Near { number, table, shapes, least: target, walls, sum }));
+            }
+        }
+        found
     }
 
     /// What the tables know of the moves of a state: for each that knows one, in the order in which a search asks them.
@@ -288,6 +369,37 @@ mod tests {
         assert_eq!(at_least(&board, 9), 0b1000_0000_0110_1001);
         assert_eq!(walls(&board, 9), None);
         assert_eq!(walls(&board, 10), Some(1 << 17 | 1 << 10));
+    }
+
+    #[test]
+    fn one_more_target_makes_the_walls() {
+        let directory = tempfile::tempdir().unwrap();
+        let table = |walls: &str| {
+            let path = directory.path().join(walls.replace('/', ""));
+            let endgame = Endgame::parse(&[walls], 16).unwrap();
+            crate::Solver::new(&endgame)
+                .unwrap()
+                .solve_to(&path, crate::Precision::U8, &mut |_| true)
+                .unwrap();
+            Table::open(&path).unwrap()
+        };
+        let tables = Tables::new(vec![table("FFFF/FFF./..../....")]);
+        let ahead = |tiles: &[u8]| -> Vec<(u32, u32)> {
+            let mut board = [0; 16];
+            board[..tiles.len()].copy_from_slice(tiles);
+            let near = tables.near(&board);
+            let ahead = tables.ahead(&board);
+            near.iter().for_each(|near| assert!(near.walls().count_ones() == 7));
+            ahead.iter().map(|near| (near.walls(), near.sum())).collect()
+        };
+        let seven = 0b111_1111_0000;
+        // Six walls and no 16 yet; six walls and a 16 that one more makes a 32; two 16s that are still to merge.
+        assert_eq!(ahead(&[10, 9, 8, 7, 6, 5, 2, 2]), [(seven, 0)]);
+        assert_eq!(ahead(&[11, 10, 9, 8, 7, 6, 4, 3]), [(seven << 1, 0)]);
+        assert_eq!(ahead(&[11, 10, 9, 8, 7, 6, 4, 4, 3]), [(seven << 1, 8)]);
+        assert_eq!(ahead(&[10, 9, 8, 7, 6, 5, 3, 3, 1]), [(seven, 2)]);
+        assert_eq!(ahead(&[10, 9, 8, 7, 6, 3, 3]), []);
+        assert_eq!(ahead(&[10, 9, 8, 7, 6, 5, 4, 1]), []);
     }
 
     #[test]

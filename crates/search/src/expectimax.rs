@@ -24,7 +24,7 @@ use afterstate_network::{Level, View};
 use crate::{
     Advice, Endgames, Player, Visitor,
     adaptive::{Effort, next_nodes, probable_fours, urgency},
-    endgame::Known,
+    endgame::{Known, Patience},
     leaves::Leaves,
     node::{Branch, Node},
     player::for_legal,
@@ -37,6 +37,9 @@ pub const MAX_PLIES: u32 = 24;
 
 /// The spawns ahead for which a search by time has endgames in memory; few get further.
 const TIMED_SPAWNS: usize = 8;
+
+/// The share of a search by time that may go into the games that the scale of an endgame is fitted by.
+const GAMES_SHARE: f32 = 0.1;
 
 /// How far to look ahead.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -182,12 +185,13 @@ impl<'a, const N: usize> Expectimax<'a, N> {
     }
 
     /// The endgames around a state. Values of afterstates depend on which they are.
-    fn known(&mut self, state: State<N>) -> Option<Known<'a>> {
+    fn known(&mut self, state: State<N>, patience: Patience) -> Option<Known<'a>> {
         let spawns = match self.settings.limit {
             Limit::Plies(plies) => plies as usize - 1,
             _ => TIMED_SPAWNS,
         };
-        let known = self.endgames?.known(self.leaves.view, self.rules, &state.board().bytes(), spawns);
+        let board = state.board().bytes();
+        let known = self.endgames?.known(self.leaves.view, self.rules, &board, spawns, patience);
         let key = known.as_ref().map(Known::key).unwrap_or_default();
         if key != self.known {
             self.table.iter_mut().for_each(Table::clear);
@@ -299,8 +303,9 @@ impl<'a, const N: usize> Expectimax<'a, N> {
     }
 
     /// Searches deeper and deeper until the effort is spent.
-    fn deepen(&mut self, slides: &Slides<N>, effort: Effort, known: Option<&Known<'_>>) -> ([f32; 4], u32) {
-        let mut last = (self.search(slides, 1, Effort::Any, known).unwrap_or_default(), 1);
+    fn deepen(&mut self, state: State<N>, slides: &Slides<N>, effort: Effort) -> ([f32; 4], u32) {
+        let mut known = self.known(state, patience(effort, GAMES_SHARE));
+        let mut last = (self.search(slides, 1, Effort::Any, known.as_ref()).unwrap_or_default(), 1);
         let mut nodes = [1, 1];
         // Where there is no choice, no effort is spent on it.
         while last.1 < MAX_PLIES && slides.legal.len() > 1 {
@@ -308,7 +313,11 @@ impl<'a, const N: usize> Expectimax<'a, N> {
             if !effort.allows(before, next_nodes(nodes)) {
                 break;
             }
-            match self.search(slides, last.1 + 1, effort, known) {
+            if let Effort::Until(_) = effort {
+                // Endgames may have been loaded in the meantime.
+                known = self.known(state, patience(effort, 0.0));
+            }
+            match self.search(slides, last.1 + 1, effort, known.as_ref()) {
                 Some(values) => last = (values, last.1 + 1),
                 None => break,
             }
@@ -330,27 +339,30 @@ impl<const N: usize> Player<N> for Expectimax<'_, N> {
             self.table.iter_mut().for_each(Table::clear);
         }
         let slides = state.slides();
-        let known = self.known(state);
-        let known = known.as_ref();
         let (values, plies) = match self.settings.limit {
-            Limit::Time(time) => self.deepen(&slides, Effort::Until(start + time), known),
-            Limit::Nodes(nodes) => self.deepen(&slides, Effort::Evaluated(before + nodes), known),
+            Limit::Time(time) => self.deepen(state, &slides, Effort::Until(start + time)),
+            Limit::Nodes(nodes) => self.deepen(state, &slides, Effort::Evaluated(before + nodes)),
             Limit::Adaptive(nodes) => {
                 let nodes = (nodes as f64 * urgency(state.board())) as u64;
-                self.deepen(&slides, Effort::Evaluated(before + nodes), known)
+                self.deepen(state, &slides, Effort::Evaluated(before + nodes))
             }
             Limit::Plies(plies) => {
                 let is_easy = self.settings.shallow.is_some_and(|cells| state.board().empty_count() >= cells);
                 let plies = plies.saturating_sub(u32::from(is_easy)).clamp(1, MAX_PLIES);
-                match self.search(&slides, plies, Effort::Any, known) {
+                let known = self.known(state, Patience::Any);
+                match self.search(&slides, plies, Effort::Any, known.as_ref()) {
                     Some(values) => (values, plies),
-                    None => (self.search(&slides, 1, Effort::Any, known).unwrap_or_default(), 1),
+                    None => (self.search(&slides, 1, Effort::Any, known.as_ref()).unwrap_or_default(), 1),
                 }
             }
         };
+        let patience = match self.settings.limit {
+            Limit::Time(_) => Patience::Until(start),
+            _ => Patience::Any,
+        };
         let values = self
             .endgames
-            .and_then(|endgames| endgames.root_values(self.leaves.view, self.rules, state, &slides))
+            .and_then(|endgames| endgames.root_values(self.leaves.view, self.rules, state, &slides, patience))
             .unwrap_or(values);
         Advice {
             values: for_legal(slides.legal, |a: Move| values[a as usize]),
@@ -359,6 +371,17 @@ impl<const N: usize> Player<N> for Expectimax<'_, N> {
             evaluated: self.evaluated() - before,
             time: start.elapsed(),
         }
+    }
+}
+
+/// How long a search waits for endgames: by time, it does not; it may spend this share of what is left on getting them ready.
+fn patience(effort: Effort, share: f32) -> Patience {
+    match effort {
+        Effort::Until(deadline) => {
+            let now = Instant::now();
+            Patience::Until(now + deadline.saturating_duration_since(now).mul_f32(share))
+        }
+        _ => Patience::Any,
     }
 }
 

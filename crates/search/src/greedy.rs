@@ -1,10 +1,10 @@
 //! Greedy play of whole games, where a network's speed counts: a few games take turns, move by move, so that the memory
 //! accesses of one are under way while the others compute.
 
-use afterstate_game::Rules;
-use afterstate_network::{GameResult, GreedyGame, Isa, Kernel, Level, Network, dispatch};
+use afterstate_game::{Rules, State};
+use afterstate_network::{GameResult, GreedyGame, Isa, Kernel, Level, Network, Values, dispatch};
 
-use crate::Downgrade;
+use crate::{Downgrade, Endgames};
 
 /// Games that take turns.
 const GAMES: usize = 2;
@@ -12,18 +12,22 @@ const GAMES: usize = 2;
 /// Moves between two reports: some milliseconds.
 const CHUNK: u64 = 1 << 15;
 
-/// Plays games until there are no more numbers: what the best moves lead to, on downgraded boards where that is asked for.
+/// Plays games until there are no more numbers: what the best moves lead to, on downgraded boards where that is asked for, and by
+/// tables where endgames are around.
 /// `report` is told of the games that have ended, and now and then of none; when it returns `false`, play stops.
 pub fn play_greedily(
     network: &Network,
     rules: &Rules,
     downgrade: Option<Downgrade>,
+    endgames: Option<&Endgames>,
     seed: u64,
     numbers: &mut dyn Iterator<Item = u64>,
     report: &mut dyn FnMut(Vec<GameResult>) -> bool,
 ) {
-    let games = Games { network, rules, downgrade, seed, numbers };
-    match network.spec().side {
+    let spec = network.spec();
+    let endgames = endgames.filter(|_| spec.side == 4 && spec.values == Values::Afterstates);
+    let games = Games { network, rules, downgrade, endgames, seed, numbers };
+    match spec.side {
         4 => games.play::<4>(report),
         3 => games.play::<3>(report),
         _ => games.play::<2>(report),
@@ -35,11 +39,21 @@ struct Games<'a> {
     network: &'a Network,
     rules: &'a Rules,
     downgrade: Option<Downgrade>,
+    endgames: Option<&'a Endgames>,
     seed: u64,
     numbers: &'a mut dyn Iterator<Item = u64>,
 }
 
 impl Games<'_> {
+    /// What the moves of a state are worth where endgames are around, which are looked for on the downgraded board.
+    #[inline(always)]
+    fn by_tables<I: Isa, const N: usize>(&self, isa: I, state: State<N>) -> Option<[f32; 4]> {
+        let endgames = self.endgames?;
+        let concerned = self.downgrade.filter(|downgrade| downgrade.concerns(state.board().max_exponent()));
+        let state = concerned.map_or(state, |downgrade| downgrade.apply(state));
+        endgames.greedy_returns(isa, &self.network.view(), *self.rules, state)
+    }
+
     fn play<const N: usize>(mut self, report: &mut dyn FnMut(Vec<GameResult>) -> bool) {
         let start = |number| GreedyGame::<N>::new(self.network, self.rules, self.seed, number);
         let mut playing: Vec<_> = self.numbers.take(GAMES).map(start).collect();
@@ -70,11 +84,11 @@ impl<const N: usize> Kernel for Chunk<'_, '_, N> {
         while moves < CHUNK && !playing.is_empty() {
             for game in playing.iter_mut() {
                 game.evaluate(isa, &view, games.rules);
-                let downgraded =
-                    games.downgrade.and_then(|downgrade| downgrade.returns(isa, &view, game.state));
+                let by_tables = games.by_tables(isa, game.state);
+                let returns = by_tables.or_else(|| games.downgrade?.returns(isa, &view, game.state));
                 game.advance(
                     games.rules,
-                    downgraded.map_or_else(|| game.best(), |returns| game.best_by(&returns)),
+                    returns.map_or_else(|| game.best(), |returns| game.best_by(&returns)),
                 );
                 if game.is_over() {
                     finished.push(game.result());

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use afterstate_network::Network;
-use afterstate_search::{Downgrade, play_greedily};
+use afterstate_search::{Downgrade, Endgames, play_greedily};
 use afterstate_threads::watched;
 
 use super::{Games, Outcome};
@@ -13,6 +13,7 @@ use crate::stats::GameResult;
 pub(super) fn evaluate(
     network: &Network,
     downgrade: Option<Downgrade>,
+    endgames: Option<&Endgames>,
     games: Games<'_>,
     threads: usize,
     watch: &mut dyn FnMut(&Outcome) -> bool,
@@ -23,7 +24,7 @@ pub(super) fn evaluate(
         |_, send, stop| {
             let mut numbers = std::iter::from_fn(|| games.dealer.next());
             let mut report = |finished| send(finished) && !stop.load(Relaxed);
-            play_greedily(network, &games.rules, downgrade, games.seed, &mut numbers, &mut report);
+            play_greedily(network, &games.rules, downgrade, endgames, games.seed, &mut numbers, &mut report);
         },
         |finished| {
             let finished = Outcome { results: finished.unwrap_or_default(), ..Outcome::default() };

@@ -51,7 +51,7 @@ pub fn evaluate(
     threads: usize,
     mut watch: impl FnMut(&Outcome) -> bool,
 ) -> Option<Vec<GameResult>> {
-    greedy::evaluate(network, None, games, threads, &mut watch)
+    greedy::evaluate(network, None, None, games, threads, &mut watch)
 }
 
 /// Lets players play that are no network with a search, such as DCNNs: each thread has one of its own, and plays as many games in
@@ -127,9 +127,9 @@ impl Contest<'_> {
     /// Plays. `watch` sees what came of the games as they end; when it returns `false`, play stops and there is no result.
     pub fn play(&self, mut watch: impl FnMut(&Outcome) -> bool) -> Option<Outcome> {
         let watch = &mut watch;
-        let Contest { network, player, games, threads, .. } = *self;
-        if player.is_one_ply() && self.collect.is_none() && self.endgames.is_none() {
-            let results = greedy::evaluate(network, player.downgrade, games, threads, watch)?;
+        let Contest { network, player, endgames, games, threads, .. } = *self;
+        if player.is_one_ply() && self.collect.is_none() {
+            let results = greedy::evaluate(network, player.downgrade, endgames, games, threads, watch)?;
             return Some(Outcome { results, ..Outcome::default() });
         }
         self.play_with_courses(watch)

@@ -1,5 +1,6 @@
 //! The tests of the crate, in one program: it links once.
 
 mod common;
+mod endgames;
 mod naive;
 mod players;

@@ -6,6 +6,11 @@ use rand_core::Rng;
 
 /// A network whose weights are arbitrary.
 pub(crate) fn network(side: usize) -> Network {
+    network_of(side, |_, noise| noise)
+}
+
+/// A network with a weight for each index in a table, made of arbitrary numbers.
+pub(crate) fn network_of(side: usize, weight: fn(usize, f32) -> f32) -> Network {
     let tuples = if side == 4 { "0123 0145 1256" } else { "012 01" };
     let tuples = tuples.split(' ').map(|tuple| tuple.parse().expect("a tuple")).collect();
     let tuples = Tuples::new(tuples).expect("tuples");
@@ -13,8 +18,8 @@ pub(crate) fn network(side: usize) -> Network {
     let network = Network::new(spec).expect("a small network");
     for tuple in 0..network.spec().tuples.as_slice().len() {
         let mut rng = game_rng(5, tuple as u64);
-        network
-            .set_table(tuple, std::iter::from_fn(move || Some((rng.next_u32() >> 12) as f32 / 1e3 - 300.0)));
+        let mut noise = move || (rng.next_u32() >> 12) as f32 / 1e3 - 300.0;
+        network.set_table(tuple, (0..).map(move |index| weight(index, noise())));
     }
     network
 }
