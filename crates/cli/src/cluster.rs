@@ -14,7 +14,7 @@ use afterstate_lab::deal::Dealer;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    commands::Command,
+    commands::{Command, Ranks},
     error::{self, Failure},
     mistake,
 };
@@ -23,7 +23,7 @@ use crate::{
 const MOST_AT_A_TIME: u64 = 64;
 
 /// How long the other ranks leave it to the first to say what is wrong.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Joins the other ranks, if there are any.
 pub(crate) fn join() -> Result<impl Sized, Failure> {
@@ -38,15 +38,27 @@ pub(crate) fn join() -> Result<impl Sized, Failure> {
     })
 }
 
+/// Whether it is not for this process to say what is wrong with the arguments, or to help: all ranks find the same, and
+/// those after the first leave it to that one. They wait, because `mpirun` ends all when one fails.
+pub(crate) fn leaves_it_to_first(failure: &Failure) -> bool {
+    let is_other = afterstate_cluster::rank_asked_for().is_some_and(|rank| rank > 0);
+    if is_other && !matches!(failure, Failure::Help(_)) {
+        sleep(PATIENCE);
+    }
+    is_other
+}
+
 /// Carries out a command together with the other ranks; the first one prints. A rank that fails ends all of them.
 pub(crate) fn run(world: &World, command: Command, out: &mut dyn Write) -> Result<(), Failure> {
-    if !command.is_shared() {
-        let message = "only train, eval, record and reproduce are for the ranks of mpirun";
-        let hint = "start the command without mpirun";
-        return if world.is_first() { Err(Failure::input(message, hint)) } else { Ok(()) };
-    }
+    let is_alone = match command.ranks() {
+        Ranks::All => false,
+        Ranks::First => true,
+        Ranks::None(message, hint) if world.is_first() => return Err(Failure::input(message, hint)),
+        Ranks::None(..) => return Ok(()),
+    };
     let result = panic::catch_unwind(AssertUnwindSafe(|| match world.is_first() {
         true => command.run(out),
+        false if is_alone => Ok(()),
         false => command.run(&mut io::sink()),
     }));
     match result.unwrap_or_else(|_| Err(mistake())) {

@@ -68,22 +68,29 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The exit code of a result.
+pub(crate) fn code(result: &Result<(), Failure>) -> ExitCode {
+    match result {
+        Ok(()) | Err(Failure::Closed | Failure::Help(_)) => ExitCode::SUCCESS,
+        Err(Failure::Other { .. }) => ExitCode::from(1),
+        Err(Failure::Input { .. }) => ExitCode::from(2),
+        Err(Failure::Stopped { .. }) => ExitCode::from(130),
+    }
+}
+
 /// Reports a failure on stderr, in one line, and gives the exit code.
 pub(crate) fn exit_code(result: Result<(), Failure>) -> ExitCode {
-    let (message, hint, code) = match result {
+    let code = code(&result);
+    // Nobody is told when this cannot be written: there is no one to tell.
+    let _ = match result {
+        Ok(()) | Err(Failure::Closed) => Ok(()),
+        Err(Failure::Help(help)) => help.print(),
         Err(Failure::Stopped { message, hint }) => {
-            let _ = writeln!(io::stderr(), "{}; {}", one_line(&message), one_line(&hint));
-            return ExitCode::from(130);
+            writeln!(io::stderr(), "{}; {}", one_line(&message), one_line(&hint))
         }
-        Ok(()) | Err(Failure::Closed) => return ExitCode::SUCCESS,
-        Err(Failure::Help(help)) => {
-            // Nobody is told when help cannot be written: there is no one to tell.
-            let _ = help.print();
-            return ExitCode::SUCCESS;
+        Err(Failure::Input { message, hint } | Failure::Other { message, hint }) => {
+            writeln!(io::stderr(), "error: {}; hint: {}", one_line(&message), one_line(&hint))
         }
-        Err(Failure::Input { message, hint }) => (message, hint, 2),
-        Err(Failure::Other { message, hint }) => (message, hint, 1),
     };
-    let _ = writeln!(io::stderr(), "error: {}; hint: {}", one_line(&message), one_line(&hint));
-    ExitCode::from(code)
+    code
 }

@@ -31,6 +31,11 @@ struct Cli {
 /// Parses the arguments of this process, carries out the command, and says how it ended.
 pub fn main() -> ExitCode {
     let result = panic::catch_unwind(run).unwrap_or_else(|_| Err(mistake()));
+    if let Err(failure) = &result
+        && cluster::leaves_it_to_first(failure)
+    {
+        return error::code(&result);
+    }
     error::exit_code(result)
 }
 

@@ -53,12 +53,20 @@ pub struct World {
 
 static WORLD: OnceLock<Option<World>> = OnceLock::new();
 
+fn asked(name: &str) -> Option<usize> {
+    env::var(name).ok()?.parse().ok()
+}
+
+/// The number that `mpirun` has given this process, whether or not it joins the others; none without `mpirun`.
+pub fn rank_asked_for() -> Option<usize> {
+    asked("OMPI_COMM_WORLD_RANK").or_else(|| asked("PMI_RANK"))
+}
+
 /// Joins the other processes that `mpirun` has started, if it has. They are together until what is returned is dropped.
 ///
 /// # Errors
 /// When the program was built without MPI, or the library cannot be used by threads.
 pub fn join() -> Result<impl Sized, JoinError> {
-    let asked = |name: &str| env::var(name).ok()?.parse::<usize>().ok();
     let size = asked("OMPI_COMM_WORLD_SIZE").or_else(|| asked("PMI_SIZE"));
     let joined = match (size, env::var_os("PMIX_RANK").is_some()) {
         (Some(1), _) | (None, false) => None,

@@ -72,10 +72,29 @@ commands! {
     manual::Manual,
 }
 
+/// What the ranks of `mpirun` make of a command.
+pub(crate) enum Ranks {
+    /// They share its work.
+    All,
+    /// The first one does it, in a moment.
+    First,
+    /// It is for one process: what is, and what to do instead.
+    None(&'static str, &'static str),
+}
+
 impl Command {
-    /// Whether the ranks of `mpirun` can share its work.
-    pub(crate) fn is_shared(&self) -> bool {
-        matches!(self, Command::Train(_) | Command::Eval(_) | Command::Record(_) | Command::Reproduce(_))
+    /// What the ranks of `mpirun` make of it.
+    pub(crate) fn ranks(&self) -> Ranks {
+        match self {
+            Command::Train(train) => train.ranks(),
+            Command::Eval(eval) => eval.ranks(),
+            Command::Record(record) => record.ranks(),
+            Command::Reproduce(reproduce) => reproduce.ranks(),
+            _ => Ranks::None(
+                "only train, eval, record and reproduce are for the ranks of mpirun",
+                "start the command without mpirun",
+            ),
+        }
     }
 }
 

@@ -22,6 +22,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::{
+    Ranks,
     endgame::open_tables,
     eval::{bar, check_search},
     thread_count,
@@ -100,6 +101,11 @@ struct Recording {
 }
 
 impl Record {
+    /// What the ranks of `mpirun` make of it.
+    pub(crate) fn ranks(&self) -> Ranks {
+        if self.action.is_some() { Ranks::First } else { Ranks::All }
+    }
+
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         match self.action {
             Some(Action::Verify(verify)) => verify.run(out),

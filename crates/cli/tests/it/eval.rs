@@ -416,6 +416,61 @@ fn parts_merge_to_what_one_machine_prints() {
 }
 
 #[test]
+fn parts_of_several_searches_merge_too() {
+    let folder = model();
+    let directory = folder.path();
+    let base = [".", "--games", "31", "--search", "random,1ply"];
+    let whole = good(directory, &base);
+    for (place, part) in [("1", "1/2"), ("2", "2/2")] {
+        good(directory, &[&base[..], &["--part", part, "--out", place]].concat());
+    }
+    // Nothing in this table depends on time.
+    assert_eq!(good(directory, &["--merge", "1", "2"]), whole);
+    assert_eq!(good(directory, &["--merge", "2", "1"]), whole);
+    let differences = |text: String| -> Value {
+        let mut object: Value = serde_json::from_str(&text).expect("JSON");
+        object["differences"].take()
+    };
+    let whole_json = good(directory, &[&base[..], &["--json"]].concat());
+    assert_eq!(differences(good(directory, &["--merge", "1", "2", "--json"])), differences(whole_json));
+    // What does not belong together is refused.
+    good(directory, &[".", "--games", "31", "--part", "2/2", "--out", "alone.jsonl"]);
+    let copy = |from: &str, to: &str| {
+        let (from, to) = (directory.join(from), directory.join(to));
+        fs::create_dir_all(to.parent().expect("a directory")).expect("a directory");
+        fs::copy(from, to).expect("a copy");
+    };
+    copy("2/A.jsonl", "without/A.jsonl");
+    copy("2/B.jsonl", "swapped/A.jsonl");
+    copy("2/A.jsonl", "swapped/B.jsonl");
+    let other = [".", "--games", "31", "--search", "random,1ply", "--seed", "7"];
+    for (place, part) in [("seed-1", "1/2"), ("seed-2", "2/2")] {
+        good(directory, &[&other[..], &["--part", part, "--out", place]].concat());
+        let (to, from) = (place.replace("seed", "mixed"), place.replace("seed-", ""));
+        copy(&format!("{from}/A.jsonl"), &format!("{to}/A.jsonl"));
+        copy(&format!("{place}/B.jsonl"), &format!("{to}/B.jsonl"));
+    }
+    fs::create_dir(directory.join("empty")).expect("a directory");
+    for (places, message) in [
+        (&["1"][..], "no file holds part 2/2"),
+        (&["1", "1"], "are both part 1/2"),
+        (&["1", "swapped"], "its search is 1ply, not random"),
+        (&["1", "without"], "the files of players in without are A.jsonl, in 1 A.jsonl, B.jsonl"),
+        (&["1", "alone.jsonl"], "cannot read the directory alone.jsonl"),
+        (&["empty"], "empty holds no games of several players"),
+        (&["mixed-1", "mixed-2"], "and those before 31 of seed 2048"),
+        (&["1", "2", "--collect", "positions.jsonl"], "have collected no positions"),
+    ] {
+        let output = eval(directory, &[&["--merge"], places].concat());
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && told.contains(message), "{places:?}: {told}");
+    }
+    let few = [".", "--games", "1", "--search", "random,1ply", "--part", "2/2", "--out", "3"];
+    let told = complaint(directory, 2, &few);
+    assert!(told.contains("has none of them") && !directory.join("3").exists(), "{told}");
+}
+
+#[test]
 fn several_players_meet_in_the_same_games() {
     let directory = careful_model();
     let arguments = ["model.safetensors", "--search", "random,1ply,2ply", "--games", "20", "--out", "games"];

@@ -15,7 +15,7 @@ use std::{
 
 use crate::{
     recipe::{Collect, Recipe, RecipeError, Shipped, Start},
-    run::{Directory, Observer, Run, RunError},
+    run::{Directory, Merging, Observer, Run, RunError},
 };
 pub use cost::{Cost, Costs};
 pub use reserve::{Reserved, Standing};
@@ -120,20 +120,42 @@ impl Chain {
         stop: &AtomicBool,
         observer: &mut dyn Observer,
     ) -> Result<bool, RunError> {
+        self.make_with(None, costs, Some(reserved), stop, observer)
+    }
+
+    /// The same for one of several replicas, which train together. The first one collects positions, while the others wait,
+    /// and has reserved the directory of the last training.
+    ///
+    /// # Errors
+    /// As for [`make`](Self::make).
+    pub fn make_with(
+        &self,
+        merging: Option<Merging>,
+        costs: &Costs,
+        reserved: Option<&Reserved>,
+        stop: &AtomicBool,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, RunError> {
         for (i, step) in self.needs().iter().enumerate().filter(|(_, step)| !step.is_done) {
-            reserved.note(self, i)?;
+            reserved.map_or(Ok(()), |reserved| reserved.note(self, i))?;
             observer.begins(&self.status(i, costs));
             let whole = match &step.work {
                 Work::Train(recipe) => {
-                    let directory = Directory::new(&step.target);
-                    Run::resume(directory, (**recipe).clone())?.train(stop, observer)?.finished
+                    let (directory, recipe) = (Directory::new(&step.target), (**recipe).clone());
+                    let run = match merging {
+                        None => Run::resume(directory, recipe),
+                        Some(merging) => Run::of_replica(directory, recipe, merging),
+                    };
+                    run?.train(stop, observer)?.finished
                 }
-                Work::Collect(collect, recipe) => {
+                Work::Collect(collect, recipe) if merging.is_none_or(|merging| merging.is_first()) => {
                     let threads = recipe.parallel.thread_count();
                     collect::collect(collect, &step.target, threads, stop, observer)?
                 }
+                Work::Collect(..) => true,
             };
-            if !whole {
+            // What a step makes is there when the next one begins.
+            if merging.map_or(!whole, |merging| merging.any(!whole)) {
                 return Ok(false);
             }
         }

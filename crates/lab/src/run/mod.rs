@@ -315,6 +315,18 @@ impl Run {
         Ok(Run { directory, ..run })
     }
 
+    /// Prepares one of several replicas, the first of which goes on with the run or begins it.
+    ///
+    /// # Errors
+    /// As for [`resume`](Self::resume).
+    pub fn of_replica(directory: Directory, recipe: Recipe, merging: Merging) -> Result<Self, RunError> {
+        let run = match merging.replicas.rank() {
+            0 => Run::resume(directory, recipe),
+            rank => Run::replica(directory, recipe, rank),
+        };
+        Ok(run?.with_replicas(merging))
+    }
+
     /// Merges what is learned with other replicas.
     #[must_use]
     pub fn with_replicas(self, merging: Merging) -> Self {

@@ -75,6 +75,18 @@ pub struct Merging {
 }
 
 impl Merging {
+    /// Whether this is the run itself, which writes what all have learned.
+    pub fn is_first(&self) -> bool {
+        self.replicas.rank() == 0
+    }
+
+    /// Whether one of the replicas says so. Each waits for all others.
+    pub fn any(&self, says_so: bool) -> bool {
+        let mut word = [u64::from(says_so)];
+        self.replicas.any(&mut word);
+        word[0] != 0
+    }
+
     /// The settings of one replica: its share of the budget.
     ///
     /// # Errors
@@ -174,7 +186,7 @@ impl Merger {
     }
 
     pub(super) fn is_first(&self) -> bool {
-        self.merging.replicas.rank() == 0
+        self.merging.is_first()
     }
 
     /// The moves after which the next merge is due, where moves count.

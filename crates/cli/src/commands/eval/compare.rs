@@ -2,13 +2,14 @@
 
 use std::{io::Write, path::Path};
 
+use afterstate_cluster::world;
 use afterstate_lab::{
-    model::{Model, Search},
+    evaluate::{self, KeptHeader, Merged, Outcome},
     stats::{EvalReport, GameResult, Paired, Summary, holm},
 };
 use serde_json::{Value, json};
 
-use super::{Eval, Played, not_played, write_json};
+use super::{Eval, merge::failure as merge_failure, not_played, write_json};
 use crate::{
     error::Failure,
     format::{counted, mean, percent, plus_minus, whole},
@@ -37,7 +38,8 @@ impl Eval {
     /// Lets several models, or one model with several searches, play the same games.
     pub(super) fn compare(&self, out: &mut dyn Write) -> Result<(), Failure> {
         let players = self.players()?;
-        if let Some(directory) = &self.out {
+        let others = world().filter(|world| !world.is_first());
+        if let Some(directory) = self.out.as_ref().filter(|_| others.is_none()) {
             std::fs::create_dir_all(directory).map_err(|error| {
                 let message = format!("cannot make the directory {}: {error}", directory.display());
                 Failure::input(message, "several players keep their games in a directory, a file for each")
@@ -49,26 +51,102 @@ impl Eval {
             // One after the other, so that only one of them is in memory.
             let (model, search) = self.player(*path, *search)?;
             self.check(&model, search, None)?;
-            check_side(&mut side, &model)?;
+            check_side(&mut side, (&model.name, model.side()))?;
+            if let Some(world) = others {
+                self.play_for_first(world, &model, search, None)?;
+                if has_ended(false) {
+                    return Ok(());
+                }
+                continue;
+            }
             let kept = self.out.as_ref().map(|directory| directory.join(format!("{}.jsonl", letter(i))));
             let kept = kept.as_deref().map(|path| self.kept(path, &model, search)).transpose()?;
             let played = self.play(&model, search, kept, None, &stop)?;
             all &= played.whole;
-            entries.push(self.entry(&model, search, played)?);
-            if !all {
+            let player = (&*model.name, &*model.search_name(search), self.seed);
+            entries.push(Entry::new(player, model.side(), played.outcome, played.seconds)?);
+            if has_ended(!all) {
                 break;
             }
+        }
+        if others.is_some() {
+            return Ok(());
         }
         // Whoever was stopped has played fewer games: all are compared by those.
         let games = entries.iter().map(|entry| entry.results.len()).min().unwrap_or_default();
         entries.iter_mut().for_each(|entry| entry.results.truncate(games));
-        let differences = differences(&entries).ok_or_else(not_played)?;
-        if self.json {
-            write_json(&as_json(&entries, &differences), out)?;
-        } else {
-            self.write(&entries, &differences, out)?;
-        }
+        self.report_all(&entries, out)?;
         if all { Ok(()) } else { Err(self.stopped(games as u64)) }
+    }
+
+    /// Puts the parts of several players together: directories that each hold a file for every player.
+    pub(super) fn merge_several(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        let hint = "give the directories of `--out` of all parts of one evaluation, and no others";
+        if self.collect.is_some() {
+            let message = "the parts of several players have collected no positions";
+            return Err(Failure::input(message, "leave out `--collect`"));
+        }
+        let (mut entries, mut side): (Vec<Entry>, _) = (Vec::new(), None);
+        for name in self.names(hint)? {
+            let files: Vec<_> = self.merge.iter().map(|directory| directory.join(&name)).collect();
+            let Merged { header, side: of_player, outcome, seconds } =
+                evaluate::merge(&files).map_err(merge_failure)?;
+            let KeptHeader { model, search, seed, .. } = &header;
+            check_side(&mut side, (model, of_player))?;
+            let entry = Entry::new((model, search, *seed), of_player, outcome, seconds)?;
+            let what = |entry: &Entry| (entry.report.seed, entry.results.len());
+            if let Some(first) = entries.first().filter(|first| what(first) != what(&entry)) {
+                let [(seed, games), (other_seed, others)] = [what(&entry), what(first)];
+                let message = format!(
+                    "the files {name} hold {games} games of seed {seed}, and those before {others} of seed {other_seed}"
+                );
+                return Err(Failure::input(message, hint));
+            }
+            entries.push(entry);
+        }
+        self.report_all(&entries, out)
+    }
+
+    /// The files of players, which must be the same in all directories to be merged.
+    fn names(&self, hint: &str) -> Result<Vec<String>, Failure> {
+        let mut all: Option<(&Path, Vec<String>)> = None;
+        for path in &self.merge {
+            let unreadable = |error: std::io::Error| {
+                Failure::input(format!("cannot read the directory {}: {error}", path.display()), hint)
+            };
+            let mut names = Vec::new();
+            for entry in std::fs::read_dir(path).map_err(unreadable)? {
+                let name = entry.map_err(unreadable)?.file_name().to_string_lossy().into_owned();
+                // Others, such as a damaged file that was kept aside, are none of players.
+                if name.strip_suffix(".jsonl").is_some_and(|name| name.len() == 1) {
+                    names.push(name);
+                }
+            }
+            names.sort();
+            let (first, expected) = all.get_or_insert_with(|| (path.as_path(), names.clone()));
+            if names.len() < 2 || names != *expected {
+                let list = |names: &[String]| if names.is_empty() { "none".into() } else { names.join(", ") };
+                let (place, found) = (path.display(), list(&names));
+                let message = match names == *expected {
+                    true => format!("{place} holds no games of several players"),
+                    false => format!(
+                        "the files of players in {place} are {found}, in {} {}",
+                        first.display(),
+                        list(expected)
+                    ),
+                };
+                return Err(Failure::input(message, hint));
+            }
+        }
+        Ok(all.map(|(_, names)| names).unwrap_or_default())
+    }
+
+    fn report_all(&self, entries: &[Entry], out: &mut dyn Write) -> Result<(), Failure> {
+        let differences = differences(entries).ok_or_else(not_played)?;
+        match self.json {
+            true => write_json(&as_json(entries, &differences), out),
+            false => write(entries, &differences, out),
+        }
     }
 
     /// Who plays, and how: the models with one search for all or one for each, or one model with every search.
@@ -87,41 +165,49 @@ impl Eval {
             }
         }
     }
+}
 
-    fn entry(&self, model: &Model, search: Search, played: Played) -> Result<Entry, Failure> {
-        let Played { outcome, seconds, .. } = played;
-        let summary = Summary::of(model.side(), &outcome.results).ok_or_else(not_played)?;
-        let search = model.search_name(search);
-        let report = EvalReport::new(&model.name, &search, self.seed, &summary, seconds);
+/// Whether all ranks of `mpirun` stop here, because one of them says so. They meet: nobody asks for games of the next player
+/// while the first rank still deals out those of this one.
+fn has_ended(says_so: bool) -> bool {
+    let mut word = [u64::from(says_so)];
+    world().inspect(|world| world.all_or(&mut word));
+    word[0] != 0
+}
+
+impl Entry {
+    fn new(
+        (model, search, seed): (&str, &str, u64),
+        side: usize,
+        outcome: Outcome,
+        seconds: f64,
+    ) -> Result<Entry, Failure> {
+        let summary = Summary::of(side, &outcome.results).ok_or_else(not_played)?;
+        let report = EvalReport::new(model, search, seed, &summary, seconds);
         let report = EvalReport { move_ms: outcome.times.summary(), ..report };
         Ok(Entry { report, results: outcome.results, summary })
     }
+}
 
-    fn write(
-        &self,
-        entries: &[Entry],
-        differences: &[Difference],
-        out: &mut dyn Write,
-    ) -> Result<(), Failure> {
-        writeln!(out, "{}, seed {}\n", counted(entries[0].results.len() as u64, "game"), self.seed)?;
-        let means: Vec<_> = entries.iter().map(|entry| mean(&entry.report.score)).collect();
-        let width = means.iter().map(|mean| mean.chars().count()).max().unwrap_or_default();
-        for (i, (entry, mean)) in entries.iter().zip(&means).enumerate() {
-            let EvalReport { model, search, .. } = &entry.report;
-            let tile = entry.summary.tiles.iter().rfind(|tile| tile.count > 0);
-            let tile = tile
-                .map(|tile| format!(", {} in {}", tile.face(), percent(tile.share())))
-                .unwrap_or_default();
-            writeln!(out, "{}      {mean:>width$}   {model}, {search}{tile}", letter(i))?;
-        }
-        for difference in differences {
-            let [a, b] = difference.players.map(letter);
-            let Paired { mean, ci95, better, .. } = difference.paired;
-            writeln!(out, "{b} − {a}  {}{}", whole(mean), plus_minus(ci95))?;
-            writeln!(out, "       {b} has the higher score in {} of the games", percent(better))?;
-        }
-        differences.iter().try_for_each(|difference| Ok(writeln!(out, "{}", difference.sentence())?))
+fn write(entries: &[Entry], differences: &[Difference], out: &mut dyn Write) -> Result<(), Failure> {
+    let first = &entries[0];
+    writeln!(out, "{}, seed {}\n", counted(first.results.len() as u64, "game"), first.report.seed)?;
+    let means: Vec<_> = entries.iter().map(|entry| mean(&entry.report.score)).collect();
+    let width = means.iter().map(|mean| mean.chars().count()).max().unwrap_or_default();
+    for (i, (entry, mean)) in entries.iter().zip(&means).enumerate() {
+        let EvalReport { model, search, .. } = &entry.report;
+        let tile = entry.summary.tiles.iter().rfind(|tile| tile.count > 0);
+        let tile =
+            tile.map(|tile| format!(", {} in {}", tile.face(), percent(tile.share()))).unwrap_or_default();
+        writeln!(out, "{}      {mean:>width$}   {model}, {search}{tile}", letter(i))?;
     }
+    for difference in differences {
+        let [a, b] = difference.players.map(letter);
+        let Paired { mean, ci95, better, .. } = difference.paired;
+        writeln!(out, "{b} − {a}  {}{}", whole(mean), plus_minus(ci95))?;
+        writeln!(out, "       {b} has the higher score in {} of the games", percent(better))?;
+    }
+    differences.iter().try_for_each(|difference| Ok(writeln!(out, "{}", difference.sentence())?))
 }
 
 impl Difference {
@@ -156,12 +242,11 @@ fn letter(player: usize) -> char {
 }
 
 /// Refuses players of different boards: their scores mean different things.
-fn check_side(side: &mut Option<usize>, model: &Model) -> Result<(), Failure> {
-    let (this, first) = (model.side(), *side.get_or_insert(model.side()));
+fn check_side(side: &mut Option<usize>, (name, this): (&str, usize)) -> Result<(), Failure> {
+    let first = *side.get_or_insert(this);
     if this == first {
         return Ok(());
     }
-    let name = &model.name;
     let message = format!("{name} plays on {this}×{this}, and the model before it on {first}×{first}");
     Err(Failure::input(message, "compare models of one board"))
 }

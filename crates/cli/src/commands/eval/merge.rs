@@ -10,6 +10,9 @@ use crate::{commands::target, error::Failure};
 impl Eval {
     /// Prints what one machine would have printed, and writes the positions that the parts have collected.
     pub(super) fn merge(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        if self.merge.iter().any(|path| path.is_dir()) {
+            return self.merge_several(out);
+        }
         let Merged { header, side, outcome, seconds } = merge(&self.merge).map_err(failure)?;
         let KeptHeader { model, search, seed, collect, .. } = &header;
         if let Some(path) = &self.collect {
@@ -25,7 +28,7 @@ impl Eval {
     }
 }
 
-fn failure(error: MergeError) -> Failure {
+pub(super) fn failure(error: MergeError) -> Failure {
     let hint = match error {
         MergeError::Unfinished { .. } | MergeError::Missing(_) => {
             "play it with the same options and that `--part`"

@@ -29,7 +29,9 @@ use afterstate_search::{Limit, PlayerSpec, Probing};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{dcnn::no_device, endgame::open_tables, model::failure as file_failure, target, thread_count};
+use super::{
+    Ranks, dcnn::no_device, endgame::open_tables, model::failure as file_failure, target, thread_count,
+};
 use crate::{
     cluster::deal,
     error::Failure,
@@ -102,7 +104,8 @@ pub(crate) struct Eval {
     /// Play part K of N of the games
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["compare", "from"])]
     part: Option<Part>,
-    /// Put the files of all parts together, and print what one machine would have printed
+    /// Put the files of all parts together, and print what one machine would have printed; the directories, where several
+    /// searches have played
     #[arg(
         long, num_args = 1.., value_name = "FILE",
         conflicts_with_all = ["model", "search", "downgrade", "endgame", "out", "part", "compare", "from"]
@@ -135,6 +138,19 @@ pub(crate) struct Eval {
 }
 
 impl Eval {
+    /// What the ranks of `mpirun` make of it.
+    pub(crate) fn ranks(&self) -> Ranks {
+        let elsewhere = "start it without mpirun";
+        if self.milestones {
+            return Ranks::None("the ranks of mpirun share games, and `--milestones` keeps none", elsewhere);
+        }
+        match self.from {
+            Some(_) => Ranks::None("the ranks of mpirun share games, not positions of `--from`", elsewhere),
+            None if self.merge.is_empty() => Ranks::All,
+            None => Ranks::First,
+        }
+    }
+
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         if !self.merge.is_empty() {
             return self.merge(out);
@@ -143,6 +159,7 @@ impl Eval {
             let message = "`--goal` is where the steps of --collect and --from lead, and neither is given";
             return Err(Failure::input(message, "leave it out"));
         }
+        self.check_part()?;
         if !self.compare.is_empty() || self.search.len() > 1 {
             return self.compare(out);
         }
@@ -154,7 +171,6 @@ impl Eval {
         if self.milestones {
             return self.milestones(&model, search, out);
         }
-        self.check_part()?;
         let collect = self.collect.as_ref().map(|_| steps);
         self.check(&model, search, collect)?;
         if let Some(world) = world().filter(|world| !world.is_first()) {
@@ -328,9 +344,11 @@ impl Eval {
         let mut outcome = outcome.unwrap_or(seen);
         outcome.add(&before);
         outcome.sort();
-        if !whole && self.part.is_none() {
+        if !whole {
             // Short games end first: all up to the first one that is missing are a fair sample.
-            let first = (0..).zip(&outcome.results).take_while(|(i, result)| result.game == *i).count();
+            let numbers = (0..self.games).filter(|&game| part.holds(game));
+            let first =
+                numbers.zip(&outcome.results).take_while(|(game, result)| result.game == *game).count();
             outcome.results.truncate(first);
         }
         Ok(Played { outcome, seconds: seconds(), whole })
@@ -371,7 +389,12 @@ impl Eval {
         let (rules, seed, threads) = (model.rules, self.seed, thread_count(self.threads));
         let follow = |dealer: &dyn Dealer, tell: &dyn Fn(Outcome) -> bool| {
             let watch = |ended: &Outcome| ended.results.is_empty() || tell(ended.clone());
-            model.play(search, Games { rules, seed, dealer }, threads, collect, watch).map(drop)
+            let games = Games { rules, seed, dealer };
+            // The first rank keeps what is in the file of `--out`.
+            match self.out {
+                Some(_) => model.play_with_courses(search, games, threads, collect, watch).map(drop),
+                None => model.play(search, games, threads, collect, watch).map(drop),
+            }
         };
         Ok(deal(world, &Deck::new(0), |_| true, |_| Ok(()), follow)?)
     }

@@ -22,7 +22,7 @@ use afterstate_papers::{
 use clap::Args;
 
 use super::{
-    dcnn::failure as dcnn_failure, model::failure as file_failure, thread_count,
+    Ranks, dcnn::failure as dcnn_failure, model::failure as file_failure, thread_count,
     train::failure as run_failure,
 };
 use crate::error::Failure;
@@ -95,6 +95,17 @@ pub(crate) struct Reproduce {
 }
 
 impl Reproduce {
+    /// What the ranks of `mpirun` make of it.
+    pub(crate) fn ranks(&self) -> Ranks {
+        if self.part.is_some() {
+            let message =
+                "the ranks of mpirun share all trainings of a table, and `--part` asks for some of them";
+            return Ranks::None(message, "leave out `--part`, or start it without mpirun");
+        }
+        let is_run = self.share.is_some() || Table::find(&self.table).is_ok_and(|table| table.is_counted());
+        if is_run { Ranks::All } else { Ranks::First }
+    }
+
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let threads = thread_count(self.threads);
         let counted = Table::find(&self.table).ok().filter(Table::is_counted);

@@ -4,7 +4,8 @@ use std::{io::Write, sync::atomic::AtomicBool};
 
 use afterstate_lab::{
     chain::{Chain, Cost, Costs, Reserved, Step, Work},
-    run::{Observer, RunError},
+    recipe::Recipe,
+    run::{Directory, Merging, Observer, Run, RunError},
 };
 use serde_json::{Value, json};
 
@@ -18,6 +19,7 @@ use crate::{
 pub(super) fn make(
     chain: &Chain,
     resume: bool,
+    merging: Option<Merging>,
     stop: &AtomicBool,
     display: &mut Display,
 ) -> Result<bool, RunError> {
@@ -28,12 +30,27 @@ pub(super) fn make(
     let costs = chain.costs(true)?;
     let done = chain.needs().iter().filter(|step| step.is_done).count();
     display.print(&format!("{} steps, {done} of them done; {}", chain.steps.len(), total(&costs)));
-    let is_made = chain.make(&costs, &reserved, stop, display)?;
+    let is_made = chain.make_with(merging, &costs, Some(&reserved), stop, display)?;
     if is_made {
         reserved.release()?;
         display.begins(&chain.status(chain.steps.len() - 1, &costs));
     }
     Ok(is_made)
+}
+
+/// The part of a rank that is not the first in a chain and its last training.
+pub(super) fn follow(
+    chain: &Chain,
+    directory: Directory,
+    recipe: Recipe,
+    merging: Merging,
+    stop: &AtomicBool,
+) -> Result<(), RunError> {
+    let is_made = chain.make_with(Some(merging), &chain.costs(false)?, None, stop, &mut ())?;
+    if is_made {
+        Run::of_replica(directory, recipe, merging)?.train(stop, &mut ())?;
+    }
+    Ok(())
 }
 
 /// What all steps take.

@@ -28,7 +28,7 @@ use afterstate_solver::known_optimum;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::model::failure as file_failure;
+use super::{Ranks, model::failure as file_failure};
 use crate::{
     error::Failure,
     format::{bytes, counted, mean, percent, thousands},
@@ -115,6 +115,20 @@ pub(crate) struct Train {
 }
 
 impl Train {
+    /// What the ranks of `mpirun` make of it.
+    pub(crate) fn ranks(&self) -> Ranks {
+        if self.list || self.keys || self.dry_run {
+            return Ranks::First;
+        }
+        if self.all || self.seeds.is_some() {
+            return Ranks::None(
+                "the ranks of mpirun train one network, and `--all` and `--seeds` train several",
+                "start it without mpirun; `afterstate reproduce` shares the trainings of a table",
+            );
+        }
+        Ranks::All
+    }
+
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let begin = self.recipe.as_deref().unwrap_or_default();
         let name = match &self.recipe {
@@ -146,13 +160,14 @@ impl Train {
         if self.until_closed {
             stop_when_closed(stop.clone());
         }
-        if let Some(world) = world().filter(|world| !world.is_first()) {
-            let run = Run::replica(directory, recipe, world.rank()).map_err(failure)?;
-            let run = run.with_replicas(ranks::merging(world, self.merge));
-            return run.train(&stop, &mut ()).map(drop).map_err(failure);
+        let merging = world().map(|world| ranks::merging(world, self.merge));
+        // All ranks have seen what is there before one of them makes more.
+        world().inspect(|world| world.barrier());
+        if let Some(merging) = merging.filter(|merging| !merging.is_first()) {
+            return chain::follow(&chain, directory, recipe, merging, &stop).map_err(failure);
         }
         let mut display = Display::new(!stderr().is_terminal());
-        let is_made = chain::make(&chain, self.resume, &stop, &mut display).map_err(failure)?;
+        let is_made = chain::make(&chain, self.resume, merging, &stop, &mut display).map_err(failure)?;
         if !is_made {
             display.finish();
             return self.stopped(name, &directory, out);
@@ -161,8 +176,8 @@ impl Train {
         let run = if goes_on { Run::resume(directory, recipe) } else { Run::start(directory, recipe) };
         let run = run.map_err(failure)?;
         let recipe = run.recipe().clone();
-        let run = match world() {
-            Some(world) => run.with_replicas(ranks::merging(world, self.merge)),
+        let run = match merging {
+            Some(merging) => run.with_replicas(merging),
             None => run,
         };
         let _ = writeln!(stderr(), "{}", headline(&run, &plan));
