@@ -13,7 +13,7 @@ use afterstate_network::{
     file::{
         ModelInfo, Problem,
         atomic::write_atomically,
-        safetensors::{self, Tensor, TensorFile},
+        safetensors::{self, Part, Tensor, TensorFile},
     },
 };
 use rand_core::Rng;
@@ -204,6 +204,128 @@ fn tensors_of_any_kind_are_kept() {
     assert!(matches!(short.problem, Problem::TableLength { expected: 3, found: 2, .. }), "{short}");
     let twice = [Tensor::new("a", 1, [1.0]), Tensor::new("a", 1, [2.0])];
     assert!(matches!(safetensors::write(&path, &extra(), twice).unwrap_err().problem, Problem::Twice(_)));
+}
+
+/// Three tables of which a few numbers are not 0, and those of V a multiple of those of E.
+fn sparse_tables(len: usize, visited: usize) -> [Vec<f32>; 3] {
+    let mut tables = [vec![0.0; len], vec![0.0; len], vec![0.0; len]];
+    for i in 0..visited {
+        let (at, error) = (i * (len / visited), (i as f32 * 0.7).sin() * 40.0);
+        let numbers = [error / 16.0, error, if i % 3 == 0 { error.abs() } else { 50.0 + i as f32 }];
+        tables.iter_mut().zip(numbers).for_each(|(table, number)| table[at] = number);
+    }
+    tables
+}
+
+fn sparse_part<'a>(tables: &'a [Vec<f32>], names: &[&str]) -> Part<'a> {
+    let tensor =
+        |(name, table): (&&str, &'a Vec<f32>)| Tensor::new(*name, table.len() as u64, table.iter().copied());
+    Part::Sparse(names.iter().zip(tables).map(tensor).collect())
+}
+
+#[test]
+fn tables_that_are_stored_together_come_back_bit_for_bit() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("checkpoint");
+    // Lengths around a byte of the bitmap and a block, and one that is compressed as it comes.
+    for (len, visited) in [(0, 1), (1, 1), (9, 2), (131_072, 70), (131_073, 131_073), (3_000_000, 700_000)] {
+        let mut tables = sparse_tables(len.max(1), visited);
+        tables.iter_mut().for_each(|table| table.truncate(len));
+        if let Some(last) = tables[1].last_mut() {
+            *last = -0.0;
+        }
+        let parts =
+            [Tensor::new("plain", 2, [1.0, 2.0]).into(), sparse_part(&tables, &["V.0", "E.0", "A.0"])];
+        safetensors::write(&path, &extra(), parts).unwrap();
+        let file = TensorFile::open(&path).unwrap();
+        assert!(file.names().eq(["A.0", "E.0", "V.0", "plain"]));
+        assert_eq!(file.metadata(), &extra());
+        for (name, table) in ["V.0", "E.0", "A.0"].into_iter().zip(&tables) {
+            assert_eq!(file.shape_of(name), Some(&[len as u64][..]));
+            let numbers = file.numbers(name).unwrap();
+            let bits = |number: f32| number.to_bits();
+            assert!(numbers.floats().iter().map(bits).eq(table.iter().copied().map(bits)), "{name} {len}");
+        }
+        assert!(file.numbers("plain").unwrap().floats().iter().eq([1.0, 2.0]));
+    }
+}
+
+#[test]
+fn what_is_0_takes_no_room() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("checkpoint");
+    // 16^6 weights, the table of a 6-tuple: 192 MiB as they are.
+    for (visited, most) in [(1, 2_000), (1_000, 16_000), (100_000, 1_200_000)] {
+        let tables = sparse_tables(1 << 24, visited);
+        safetensors::write(&path, &extra(), [sparse_part(&tables, &["V.0", "E.0", "A.0"])]).unwrap();
+        let bytes = fs::metadata(&path).unwrap().len();
+        assert!(bytes < most, "{visited} weights take {bytes} bytes");
+    }
+}
+
+#[test]
+fn damaged_tables_that_are_stored_together_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("checkpoint");
+    let open = |content: &[u8], shape: &str| {
+        let metadata = [("sparse.V.0+E.0".to_owned(), shape.to_owned())].into();
+        let frame = zstd::bulk::compress(content, 1).unwrap();
+        safetensors::write(&path, &metadata, [Tensor::bytes("sparse.V.0+E.0", &frame)]).unwrap();
+        let file = TensorFile::open(&path).unwrap();
+        file.numbers("V.0").map(|numbers| numbers.into_iter().collect::<Vec<_>>()).map_err(|e| e.problem)
+    };
+    // Version 1; of three numbers the second is not 0: V = 3 and E = 2.
+    let difference = 3.0f32.to_bits().wrapping_sub(2.0f32.to_bits()).to_le_bytes();
+    let good = [&[1, 0b10][..], &difference, &2.0f32.to_le_bytes()].concat();
+    assert_eq!(open(&good, "3").unwrap(), [0.0, 3.0, 0.0]);
+    let later = [&[2], &good[1..]].concat();
+    assert!(
+        matches!(open(&later, "3"), Err(Problem::Unsupported(message)) if message.contains("later version"))
+    );
+    let beyond = [&[1, 0b1010][..], &good[2..], &good[2..]].concat();
+    let trailing = [&good[..], &[0]].concat();
+    for (content, shape) in [
+        (&good[..good.len() - 1], "3"),
+        (&trailing, "3"),
+        (&beyond, "3"),
+        (&good, "9"),
+        (&good, "99999999999"),
+        (&[], "3"),
+    ] {
+        assert!(matches!(open(content, shape), Err(Problem::Packed(_))), "{content:?} {shape}");
+    }
+    let infinite = [&[1, 0b10][..], &[0; 4], &f32::INFINITY.to_le_bytes()].concat();
+    assert!(matches!(open(&infinite, "3"), Err(Problem::NotFinite { .. })));
+    let metadata = [("sparse.V.0+V.0".to_owned(), "3".to_owned())].into();
+    safetensors::write(&path, &metadata, [Tensor::bytes("sparse.V.0+V.0", &good)]).unwrap();
+    assert!(matches!(TensorFile::open(&path).map_err(|e| e.problem), Err(Problem::Twice(_))));
+
+    let uneven = Part::Sparse(vec![Tensor::new("V.0", 2, [1.0, 2.0]), Tensor::new("E.0", 2, [1.0])]);
+    let error = safetensors::write(&path, &extra(), [uneven]).unwrap_err();
+    assert!(matches!(error.problem, Problem::TableLength { expected: 1, found: 2, .. }), "{error}");
+    let short = Part::Sparse(vec![Tensor::new("V.0", 2, [1.0])]);
+    let error = safetensors::write(&path, &extra(), [short]).unwrap_err();
+    assert!(matches!(error.problem, Problem::TableLength { expected: 2, found: 1, .. }), "{error}");
+}
+
+#[test]
+fn older_checkpoints_are_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("checkpoint");
+    let numbers: Vec<f32> = (0..1000).map(|i| if i % 7 == 0 { i as f32 } else { 0.0 }).collect();
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let frame = zstd::bulk::compress(&bytes, 1).unwrap();
+    let write = |shape: &str| {
+        let metadata = [("zstd.E.0".to_owned(), shape.to_owned())].into();
+        safetensors::write(&path, &metadata, [Tensor::bytes("zstd.E.0", &frame)]).unwrap();
+        TensorFile::open(&path).unwrap()
+    };
+    let file = write("1000");
+    assert!(file.names().eq(["E.0"]) && file.metadata().is_empty());
+    assert!(file.numbers("E.0").unwrap().floats().iter().eq(numbers.iter().copied()));
+    for wrong in ["999", "1001"] {
+        assert!(matches!(write(wrong).numbers("E.0").map_err(|e| e.problem).err(), Some(Problem::Packed(_))));
+    }
 }
 
 #[test]

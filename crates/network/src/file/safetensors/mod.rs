@@ -5,22 +5,27 @@
 //! hex) of the bytes of every tensor, and `checksum`, that of the header itself: of its JSON with
 //! sorted keys, without spaces, and without the entry `checksum`.
 //!
-//! A compressed tensor, as those of checkpoints, is the bytes (U8) of a zstd frame under the name `zstd.NAME`; its
-//! shape is the metadata of the same key.
+//! Tensors of one shape can stand together, as those of checkpoints do: `sparse.NAME+NAME…` is the bytes (U8) that
+//! [`sparse`] describes. Older checkpoints have a zstd frame (U8) for each tensor, under the name `zstd.NAME`. The
+//! shape of such tensors is the metadata of the same key.
 
 mod header;
 mod holes;
 mod read;
+mod sparse;
 mod write;
 
 pub use read::{Numbers, TensorFile};
 pub(crate) use write::to_bytes;
-pub use write::{Tensor, write};
+pub use write::{Part, Tensor, write};
 
 /// The key of the header's own checksum, and how the keys of the tensors' checksums begin.
 const CHECKSUM: &str = "checksum";
 
-/// How the names of compressed tensors begin, as do the keys of their shapes.
+/// How the names of tensors that are stored together begin, as do the keys of their shapes.
+const SPARSE: &str = "sparse.";
+
+/// How the names of compressed tensors in older checkpoints begin, as do the keys of their shapes.
 const COMPRESSED: &str = "zstd.";
 
 /// The number of numbers in a shape.

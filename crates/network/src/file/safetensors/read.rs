@@ -9,9 +9,10 @@ use std::{
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{
-    CHECKSUM, COMPRESSED, Tensor, checksum_key,
+    CHECKSUM, COMPRESSED, SPARSE, Tensor, checksum_key,
     header::{Dtype, Header, Info},
     hex, len,
+    sparse::{self, Unread},
 };
 use crate::file::{Content, FileError, Floats, Problem};
 
@@ -24,10 +25,26 @@ pub struct TensorFile {
     content: Content,
     data_start: usize,
     tensors: BTreeMap<String, Info>,
-    /// The shapes of the tensors by name, those of compressed ones as they are decompressed.
-    shapes: BTreeMap<String, Vec<u64>>,
+    /// The tensors by name.
+    entries: BTreeMap<String, Entry>,
     checksums: BTreeMap<String, String>,
     metadata: BTreeMap<String, String>,
+}
+
+/// A tensor, as it is when it is read.
+struct Entry {
+    shape: Vec<u64>,
+    stored: Stored,
+}
+
+/// How it stands in the file.
+enum Stored {
+    /// As it is.
+    Plain,
+    /// In a zstd frame.
+    Compressed,
+    /// Together with others: the name of all of them, which of them it is, and how many there are.
+    Sparse { name: String, column: usize, tables: usize },
 }
 
 /// The numbers of a tensor: in the file, or decompressed.
@@ -95,15 +112,26 @@ impl TensorFile {
         let is_checksum = |key: &str| key.strip_prefix(CHECKSUM).is_some_and(|rest| rest.starts_with('.'));
         let (checksums, mut metadata): (BTreeMap<_, _>, BTreeMap<_, _>) =
             header.metadata.into_iter().partition(|(key, _)| is_checksum(key));
-        let mut shapes = BTreeMap::new();
-        for (name, info) in &header.tensors {
-            let (name, shape) = match name.strip_prefix(COMPRESSED) {
-                None => (name.as_str(), Some(info.shape.clone())),
-                Some(logical) => (logical, metadata.remove(name).and_then(|text| parse_shape(&text))),
+        let mut entries = BTreeMap::new();
+        let mut insert =
+            |name: &str, shape, stored| match entries.insert(name.to_owned(), Entry { shape, stored }) {
+                Some(_) => Err(Problem::Twice(name.to_owned())),
+                None => Ok(()),
             };
-            let shape = shape.ok_or_else(|| Problem::Packed(name.to_owned()))?;
-            if shapes.insert(name.to_owned(), shape).is_some() {
-                return Err(Problem::Twice(name.to_owned()));
+        for (name, info) in &header.tensors {
+            let mut shape = || {
+                let text: Option<String> = metadata.remove(name);
+                text.and_then(|text| parse_shape(&text)).ok_or_else(|| Problem::Packed(name.to_owned()))
+            };
+            if let Some(names) = name.strip_prefix(SPARSE) {
+                let (shape, tables) = (shape()?, names.split('+').count());
+                for (column, tensor) in names.split('+').enumerate() {
+                    insert(tensor, shape.clone(), Stored::Sparse { name: name.clone(), column, tables })?;
+                }
+            } else if let Some(tensor) = name.strip_prefix(COMPRESSED) {
+                insert(tensor, shape()?, Stored::Compressed)?;
+            } else {
+                insert(name, info.shape.clone(), Stored::Plain)?;
             }
         }
         Ok(TensorFile {
@@ -111,7 +139,7 @@ impl TensorFile {
             content,
             data_start,
             tensors: header.tensors,
-            shapes,
+            entries,
             checksums,
             metadata,
         })
@@ -139,7 +167,7 @@ impl TensorFile {
 
     /// The names of the tensors, in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.shapes.keys().map(String::as_str)
+        self.entries.keys().map(String::as_str)
     }
 
     /// The number of numbers in a tensor, if there is such a tensor.
@@ -149,7 +177,7 @@ impl TensorFile {
 
     /// The shape of a tensor, if there is such a tensor.
     pub fn shape_of(&self, name: &str) -> Option<&[u64]> {
-        self.shapes.get(name).map(Vec::as_slice)
+        self.entries.get(name).map(|entry| &entry.shape[..])
     }
 
     /// The numbers of a tensor, decompressed where they are compressed. All of them are checked as those of
@@ -165,15 +193,34 @@ impl TensorFile {
     }
 
     fn decompressed(&self, name: &str) -> Result<Vec<u8>, Problem> {
-        let len = self.len_of(name).ok_or_else(|| Problem::MissingTensor(name.into()))?;
+        let missing = || Problem::MissingTensor(name.into());
+        let Entry { shape, stored } = self.entries.get(name).ok_or_else(missing)?;
         let damaged = || Problem::Packed(name.to_owned());
-        let compressed = self.checked(&format!("{COMPRESSED}{name}"), Dtype::U8)?;
-        // The length is as true as its checksum, but memory is taken only as it is filled.
-        let bytes = usize::try_from(len.saturating_mul(4)).map_err(|_| damaged())?;
-        let mut decoder = zstd::stream::read::Decoder::with_buffer(compressed).map_err(|_| damaged())?;
-        let mut content = Vec::new();
-        decoder.by_ref().take(bytes as u64 + 1).read_to_end(&mut content).map_err(|_| damaged())?;
-        if content.len() != bytes {
+        let len = usize::try_from(len(shape))
+            .ok()
+            .filter(|len| len.checked_mul(4).is_some())
+            .ok_or_else(damaged)?;
+        let content = match stored {
+            Stored::Plain => return Err(missing()),
+            Stored::Compressed => {
+                let frame = self.checked(&format!("{COMPRESSED}{name}"), Dtype::U8)?;
+                // The length is as true as its checksum, but memory is taken only as it is filled.
+                let decoder = zstd::stream::read::Decoder::with_buffer(frame).map_err(|_| damaged())?;
+                let mut content = Vec::new();
+                decoder.take(4 * len as u64 + 1).read_to_end(&mut content).map_err(|_| damaged())?;
+                content
+            }
+            Stored::Sparse { name: stored, column, tables } => {
+                let bytes = self.checked(stored, Dtype::U8)?;
+                sparse::read(bytes, *column, *tables, len).map_err(|unread| match unread {
+                    Unread::Damaged => damaged(),
+                    Unread::Version(version) => Problem::Unsupported(format!(
+                        "has tables of format {version}, of a later version of afterstate"
+                    )),
+                })?
+            }
+        };
+        if content.len() != 4 * len {
             return Err(damaged());
         }
         Floats::new(&content).check_finite(name, 0)?;

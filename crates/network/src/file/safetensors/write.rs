@@ -9,25 +9,20 @@ use std::{
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{
-    COMPRESSED, checksum_key,
+    SPARSE, checksum_key,
     header::{Dtype, Header, Info},
     hex,
     holes::Holes,
     len,
+    sparse::{self, Column},
 };
 use crate::file::{FileError, Floats, Problem, atomic::write_atomically};
 
 /// How many numbers are taken at a time.
 const CHUNK: usize = 16 * 1024;
 
-/// The level of compression: the fastest. Zeros compress as well at any.
-const LEVEL: i32 = 1;
-
-/// More than a streamed zstd frame is longer than its blocks.
-const FRAME: u64 = 1024;
-
 /// Appends the next numbers to the bytes: at most [`CHUNK`], and none at the end.
-type NextChunk<'a> = Box<dyn FnMut(&mut Vec<u8>) + 'a>;
+pub(super) type NextChunk<'a> = Box<dyn FnMut(&mut Vec<u8>) + 'a>;
 
 /// A named table that is still to be written.
 pub struct Tensor<'a> {
@@ -35,7 +30,6 @@ pub struct Tensor<'a> {
     dtype: Dtype,
     shape: Vec<u64>,
     next_chunk: NextChunk<'a>,
-    compressed: bool,
 }
 
 impl<'a> Tensor<'a> {
@@ -58,7 +52,7 @@ impl<'a> Tensor<'a> {
             }
         };
         let next_chunk = Box::new(next_chunk);
-        Tensor { name: name.into(), dtype: Dtype::F32, shape, next_chunk, compressed: false }
+        Tensor { name: name.into(), dtype: Dtype::F32, shape, next_chunk }
     }
 
     /// Bytes, as packed tables are.
@@ -68,7 +62,7 @@ impl<'a> Tensor<'a> {
             move |bytes: &mut Vec<u8>| bytes.extend_from_slice(chunks.next().unwrap_or_default());
         let shape = vec![content.len() as u64];
         let next_chunk = Box::new(next_chunk);
-        Tensor { name: name.into(), dtype: Dtype::U8, shape, next_chunk, compressed: false }
+        Tensor { name: name.into(), dtype: Dtype::U8, shape, next_chunk }
     }
 
     /// The same table with a number added to each of its numbers.
@@ -82,11 +76,6 @@ impl<'a> Tensor<'a> {
             }
         };
         Tensor { next_chunk: Box::new(next_chunk), ..self }
-    }
-
-    /// The same table, compressed: what is 0 takes next to no room.
-    pub fn compressed(self) -> Self {
-        Tensor { compressed: true, ..self }
     }
 
     /// A table that stands in another file.
@@ -107,33 +96,6 @@ impl<'a> Tensor<'a> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// What it is called in the file.
-    fn stored_name(&self) -> String {
-        if self.compressed { format!("{COMPRESSED}{}", self.name) } else { self.name.clone() }
-    }
-
-    /// Its type and shape in the file; a compressed one has no more bytes than this.
-    fn stored(&self) -> (Dtype, Vec<u64>) {
-        if !self.compressed {
-            return (self.dtype, self.shape.clone());
-        }
-        let bytes = usize::try_from(self.len().saturating_mul(4)).unwrap_or(usize::MAX / 2);
-        (Dtype::U8, vec![zstd::zstd_safe::compress_bound(bytes) as u64 + FRAME])
-    }
-
-    /// Writes the bytes that stand for it in the file, and gives their number and checksum.
-    fn store(self, writer: &mut impl Write) -> Result<(u64, u64), Problem> {
-        let mut counted = Counted { writer, bytes: 0, checksum: Xxh3Default::new() };
-        if self.compressed {
-            let mut encoder = zstd::stream::write::Encoder::new(&mut counted, LEVEL)?;
-            self.write_to(&mut encoder)?;
-            encoder.finish()?;
-        } else {
-            self.write_to(&mut counted)?;
-        }
-        Ok((counted.bytes, counted.checksum.digest()))
     }
 
     /// Writes the numbers.
@@ -164,6 +126,67 @@ impl<'a> Tensor<'a> {
     }
 }
 
+/// What stands in a file as one.
+pub enum Part<'a> {
+    /// A table, number by number.
+    Plain(Tensor<'a>),
+    /// Tables of one shape that are read and written together, of which only what is not 0 takes room.
+    Sparse(Vec<Tensor<'a>>),
+}
+
+impl<'a> From<Tensor<'a>> for Part<'a> {
+    fn from(tensor: Tensor<'a>) -> Self {
+        Part::Plain(tensor)
+    }
+}
+
+impl<'a> Part<'a> {
+    /// What it is called in the file.
+    fn stored_name(&self) -> String {
+        match self {
+            Part::Plain(tensor) => tensor.name.clone(),
+            Part::Sparse(tensors) => {
+                let names: Vec<_> = tensors.iter().map(Tensor::name).collect();
+                format!("{SPARSE}{}", names.join("+"))
+            }
+        }
+    }
+
+    /// The shape of sparse tables.
+    fn sparse_shape(&self) -> Option<&[u64]> {
+        match self {
+            Part::Plain(_) => None,
+            Part::Sparse(tensors) => Some(tensors.first().map_or(&[], |tensor| &tensor.shape)),
+        }
+    }
+
+    /// Its type and shape in the file; sparse tables have no more bytes than this.
+    fn stored(&self) -> (Dtype, Vec<u64>) {
+        match self {
+            Part::Plain(tensor) => (tensor.dtype, tensor.shape.clone()),
+            Part::Sparse(tensors) => {
+                let len = tensors.first().map_or(0, Tensor::len);
+                (Dtype::U8, vec![sparse::bound(tensors.len(), len)])
+            }
+        }
+    }
+
+    /// Writes the bytes that stand for it in the file, and gives their number and checksum.
+    fn store(self, writer: &mut impl Write) -> Result<(u64, u64), Problem> {
+        let mut counted = Counted { writer, bytes: 0, checksum: Xxh3Default::new() };
+        match self {
+            Part::Plain(tensor) => tensor.write_to(&mut counted)?,
+            Part::Sparse(tensors) => {
+                let len = tensors.first().map_or(0, Tensor::len);
+                let column = |tensor: Tensor<'a>| Column { name: tensor.name, next_chunk: tensor.next_chunk };
+                let mut columns: Vec<_> = tensors.into_iter().map(column).collect();
+                sparse::write(&mut columns, len, &mut counted)?;
+            }
+        }
+        Ok((counted.bytes, counted.checksum.digest()))
+    }
+}
+
 /// A writer that counts bytes and adds them up to a checksum.
 struct Counted<'a, W> {
     writer: &'a mut W,
@@ -184,7 +207,7 @@ impl<W: Write> Write for Counted<'_, W> {
     }
 }
 
-/// Writes tensors and metadata to a file, atomically.
+/// Writes tensors, alone or together, and metadata to a file, atomically.
 ///
 /// # Errors
 /// When the file cannot be written, a number is not finite, a tensor has not the length that it says,
@@ -192,9 +215,10 @@ impl<W: Write> Write for Counted<'_, W> {
 pub fn write<'a>(
     path: &Path,
     metadata: &BTreeMap<String, String>,
-    tensors: impl IntoIterator<Item = Tensor<'a>>,
+    parts: impl IntoIterator<Item = impl Into<Part<'a>>>,
 ) -> Result<(), FileError> {
-    write_atomically(path, |writer| write_all(writer, metadata, tensors.into_iter().collect()))
+    let parts = parts.into_iter().map(Into::into).collect();
+    write_atomically(path, |writer| write_all(writer, metadata, parts))
 }
 
 /// The bytes of a file with these tensors and metadata.
@@ -203,42 +227,42 @@ pub(crate) fn to_bytes<'a>(
     tensors: impl IntoIterator<Item = Tensor<'a>>,
 ) -> Result<Vec<u8>, Problem> {
     let mut bytes = Cursor::new(Vec::new());
-    write_all(&mut bytes, metadata, tensors.into_iter().collect())?;
+    write_all(&mut bytes, metadata, tensors.into_iter().map(Part::Plain).collect())?;
     Ok(bytes.into_inner())
 }
 
 fn write_all(
     writer: &mut (impl Write + Seek),
     metadata: &BTreeMap<String, String>,
-    tensors: Vec<Tensor<'_>>,
+    parts: Vec<Part<'_>>,
 ) -> Result<(), Problem> {
     let mut header = Header { metadata: metadata.clone(), ..Header::default() };
     let mut end = 0;
-    for tensor in &tensors {
-        let (name, (dtype, shape)) = (tensor.stored_name(), tensor.stored());
+    for part in &parts {
+        let (name, (dtype, shape)) = (part.stored_name(), part.stored());
         let info = Info::new(end, dtype, shape);
         end = info.data_offsets[1];
-        // All checksums are equally long, and compressed tensors not longer than said, so the header can be filled in
+        // All checksums are equally long, and sparse tables not longer than said, so the header can be filled in
         // when they are known.
         header.metadata.insert(checksum_key(&name), hex(0));
-        if tensor.compressed {
-            let shape: Vec<_> = tensor.shape.iter().map(u64::to_string).collect();
+        if let Some(shape) = part.sparse_shape() {
+            let shape: Vec<_> = shape.iter().map(u64::to_string).collect();
             header.metadata.insert(name.clone(), shape.join(" "));
         }
-        if header.tensors.insert(name, info).is_some() {
-            return Err(Problem::Twice(tensor.name.clone()));
+        if header.tensors.insert(name.clone(), info).is_some() {
+            return Err(Problem::Twice(name));
         }
     }
     let reserved = header.to_bytes(0)?;
     writer.write_all(&reserved)?;
     let mut holes = Holes::new(&mut *writer)?;
     let mut end = 0;
-    for tensor in tensors {
-        let (name, compressed) = (tensor.stored_name(), tensor.compressed);
-        let (bytes, checksum) = tensor.store(&mut holes)?;
+    for part in parts {
+        let (name, is_sparse) = (part.stored_name(), part.sparse_shape().is_some());
+        let (bytes, checksum) = part.store(&mut holes)?;
         header.metadata.insert(checksum_key(&name), hex(checksum));
         if let Some(info) = header.tensors.get_mut(&name) {
-            if compressed {
+            if is_sparse {
                 info.shape = vec![bytes];
             }
             info.data_offsets = [end, end + bytes];
