@@ -19,7 +19,10 @@ use super::{
     endgame::{open_tables, table_failure},
     thread_count,
 };
-use crate::{error::Failure, format::thousands};
+use crate::{
+    error::Failure,
+    format::{counted, thousands},
+};
 
 /// The longest game that is read: longer than any that was ever played.
 const MOST_MOVES: usize = 1_000_000;
@@ -183,8 +186,8 @@ impl<const N: usize> Report<'_, N> {
     }
 
     fn text(&self, out: &mut dyn Write) -> Result<(), Failure> {
-        let (moves, score) = (thousands(self.entries.len() as u64), thousands(self.score()));
-        writeln!(out, "{moves} moves, {score} points, judged by {} at {}", self.model, self.search)?;
+        let (moves, score) = (counted(self.entries.len() as u64, "move"), counted(self.score(), "point"));
+        writeln!(out, "{moves}, {score}, judged by {} at {}", self.model, self.search)?;
         match self.summary.accuracy.percent() {
             Some(accuracy) => writeln!(
                 out,
@@ -197,8 +200,8 @@ impl<const N: usize> Report<'_, N> {
             writeln!(out, "{:<11} {:>7}", grade.name(), thousands(self.summary.grades[grade as usize]))?;
         }
         if self.summary.exact_moves > 0 {
-            let (moves, lost) = (thousands(self.summary.exact_moves), 100.0 * self.summary.regret);
-            writeln!(out, "{moves} moves in solved endgames lost {lost:.1}% of their chances in all")?;
+            let (moves, lost) = (counted(self.summary.exact_moves, "move"), 100.0 * self.summary.regret);
+            writeln!(out, "{moves} in solved endgames lost {lost:.1}% of their chances in all")?;
         }
         for number in self.summary.worst(WORST) {
             self.write_move(number, out)?;

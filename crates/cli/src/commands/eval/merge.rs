@@ -11,14 +11,14 @@ use crate::error::Failure;
 impl Eval {
     /// Prints what one machine would have printed, and writes the positions that the parts have collected.
     pub(super) fn merge(&self, out: &mut dyn Write) -> Result<(), Failure> {
+        let target = self.collect.as_deref().map(Target::open).transpose().map_err(file_failure)?;
         let Merged { header, side, outcome, seconds } = merge(&self.merge).map_err(failure)?;
         let KeptHeader { model, search, seed, collect, .. } = &header;
-        if let Some(path) = &self.collect {
+        if let Some(target) = target {
             if collect.is_none() {
                 let message = "the parts have collected no positions";
                 return Err(Failure::input(message, "give `--collect` to every part"));
             }
-            let target = Target::open(path).map_err(file_failure)?;
             target
                 .write(|file| evaluate::write_positions(file, outcome.positions.iter()))
                 .map_err(file_failure)?;
