@@ -49,8 +49,13 @@ pub(crate) fn percent(share: f64) -> String {
 
 /// A number of bytes.
 pub(crate) fn bytes(number: u64) -> String {
-    let (gib, mib) = (number as f64 / (1u64 << 30) as f64, number as f64 / (1u64 << 20) as f64);
-    if gib >= 1.0 { format!("{gib:.1} GiB") } else { format!("{mib:.1} MiB") }
+    let number = number as f64;
+    let [gib, mib, kib] = [30, 20, 10].map(|bits| number / (1u64 << bits) as f64);
+    match (gib >= 1.0, mib >= 0.1) {
+        (true, _) => format!("{gib:.1} GiB"),
+        (false, true) => format!("{mib:.1} MiB"),
+        (false, false) => format!("{kib:.1} KiB"),
+    }
 }
 
 /// Seconds in the largest fitting units.

@@ -127,6 +127,8 @@ pub struct Paired {
     pub sd: Option<f64>,
     /// The share of games in which the second player had the higher score; a draw counts half.
     pub better: f64,
+    /// The share of games in which both had the same score.
+    pub ties: f64,
     /// The probability of a difference at least as large between equal players; none for one game.
     pub p: Option<f64>,
 }
@@ -147,8 +149,9 @@ impl Paired {
             }
         };
         let better = pairs().map(points).sum::<f64>() / count as f64;
+        let ties = pairs().filter(|(a, b)| a == b).count() as f64 / count as f64;
         let p = ci95.map(|ci| p_value(mean, ci));
-        Some(Paired { games: count as u64, mean, ci95, sd, better, p })
+        Some(Paired { games: count as u64, mean, ci95, sd, better, ties, p })
     }
 
     /// The number of games after which a difference of this size would be significant.

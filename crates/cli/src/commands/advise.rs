@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     error::Failure,
-    format::{percent, thousands},
+    format::{counted, percent, thousands},
 };
 
 /// Show the value of each move
@@ -204,13 +204,15 @@ fn write_text<const N: usize>(
     if best.is_none() {
         return Ok(writeln!(out, "the game is over")?);
     }
-    let (plies, evaluated) = (advice.plies, thousands(advice.evaluated));
+    let (plies, evaluated) = (advice.plies, advice.evaluated);
     let time = advice.time.as_secs_f64() * 1000.0;
     if plies == 0 {
-        return Ok(writeln!(out, "{search}: {evaluated} symmetric boards in {time:.1} ms")?);
+        return Ok(writeln!(out, "{search}: {} in {time:.1} ms", counted(evaluated, "symmetric board"))?);
     }
     let written = |step: &LineMove<N>| format!("{} ({})", step.best, written.like(step.next.board()));
     let moves: Vec<_> = line.iter().map(written).collect();
     writeln!(out, "line   {}", moves.join(", "))?;
-    Ok(writeln!(out, "{search}: {plies} moves ahead, {evaluated} afterstates evaluated in {time:.1} ms")?)
+    let ahead = counted(u64::from(plies), "move");
+    let evaluated = counted(evaluated, "afterstate");
+    Ok(writeln!(out, "{search}: {ahead} ahead, {evaluated} evaluated in {time:.1} ms")?)
 }

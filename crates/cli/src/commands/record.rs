@@ -83,7 +83,7 @@ struct Recording {
     /// The number of games in all
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = crate::commands::numbers::parse_count)]
     games: u64,
-    /// The directory of the records
+    /// The directory of the records; it is made, with those above it
     #[arg(long, value_name = "DIR", default_value = "records")]
     out: PathBuf,
     /// The seed of the games; it should not be that of evaluations

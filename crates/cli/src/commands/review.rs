@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     error::Failure,
-    format::{bytes, thousands},
+    format::{bytes, counted, thousands},
 };
 
 /// The longest game that is read: longer than any that was ever played.
@@ -195,8 +195,8 @@ impl<const N: usize> Report<'_, N> {
     }
 
     fn text(&self, out: &mut dyn Write) -> Result<(), Failure> {
-        let (moves, score) = (thousands(self.entries.len() as u64), thousands(self.score()));
-        writeln!(out, "{moves} moves, {score} points, judged by {} at {}", self.model, self.search)?;
+        let (moves, score) = (counted(self.entries.len() as u64, "move"), counted(self.score(), "point"));
+        writeln!(out, "{moves}, {score}, judged by {} at {}", self.model, self.search)?;
         match self.summary.accuracy.percent() {
             Some(accuracy) => writeln!(
                 out,
@@ -209,8 +209,8 @@ impl<const N: usize> Report<'_, N> {
             writeln!(out, "{:<11} {:>7}", grade.name(), thousands(self.summary.grades[grade as usize]))?;
         }
         if self.summary.exact_moves > 0 {
-            let (moves, lost) = (thousands(self.summary.exact_moves), 100.0 * self.summary.regret);
-            writeln!(out, "{moves} moves in solved endgames lost {lost:.1}% of their chances in all")?;
+            let (moves, lost) = (counted(self.summary.exact_moves, "move"), 100.0 * self.summary.regret);
+            writeln!(out, "{moves} in solved endgames lost {lost:.1}% of their chances in all")?;
         }
         for number in self.summary.worst(WORST) {
             self.write_move(number, out)?;

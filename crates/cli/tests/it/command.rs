@@ -98,6 +98,32 @@ fn names_of_recipes_and_models_are_completed() {
     assert!(good(&["completions", "--names", "eval"]).lines().any(|name| name == "built-in"));
 }
 
+#[test]
+fn names_of_runs_are_completed() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let recipe =
+        "network.tuples = '2x4'\nbudget.actions = 1000\nparallel.threads = 1\nevaluation.every = 0\n";
+    std::fs::write(folder.path().join("tiny.toml"), recipe).expect("a recipe");
+    let afterstate = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+        let output = command.current_dir(&folder).args(arguments).output().expect("the binary runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let runs = |command: &str| {
+        let names = afterstate(&["completions", "--names", command]);
+        names.lines().filter(|name| name.starts_with("runs")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(runs("eval").is_empty());
+    for out in ["runs/b/seed-2", "runs/a"] {
+        afterstate(&["train", "tiny.toml", "--out", out]);
+    }
+    std::fs::create_dir_all(folder.path().join("runs/nothing")).expect("a directory");
+    for command in ["train", "eval", "play", "report"] {
+        assert_eq!(runs(command), ["runs/a", "runs/b/seed-2"], "{command}");
+    }
+}
+
 /// The script as bash runs it.
 #[test]
 fn bash_completes_the_name_of_a_recipe() {

@@ -102,6 +102,40 @@ fn mistakes_are_told_and_the_session_goes_on() {
 }
 
 #[test]
+fn endgame_tables_are_an_option() {
+    let mut engine = Engine::start();
+    let place = engine._directory.path().to_owned();
+    std::fs::create_dir(place.join("empty")).expect("a directory");
+    std::fs::create_dir(place.join("tables")).expect("a directory");
+    let walls = ["--walls", "FFFF/FFFF/F.../....", "--target", "32", "-o", "tables/ten.endgame"];
+    let mut solve = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+    let output = solve.current_dir(&place).args(["endgame", "solve"]).args(walls).output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let option = |engine: &mut Engine| {
+        engine.say("u2i");
+        let lines = engine.until("u2iok");
+        lines.into_iter().find(|line| line.starts_with("option name endgame ")).expect("the option")
+    };
+    assert!(option(&mut engine).ends_with("default none"));
+    for directory in ["nosuch", "empty"] {
+        engine.say(&format!("setoption name endgame value {directory}"));
+        let answer = engine.line();
+        assert!(answer.starts_with(&format!("error {directory} holds no endgame table")), "{answer}");
+    }
+    assert!(option(&mut engine).ends_with("default none"), "nothing has changed");
+    engine.say("setoption name endgame value tables");
+    assert!(option(&mut engine).ends_with("default tables"));
+    engine.say("position fedc/ba98/7044/0003");
+    engine.say("go ply 2");
+    assert!(engine.until("bestmove").last().is_some_and(|line| line.starts_with("bestmove ")));
+    engine.say("setoption name model value model.safetensors");
+    assert!(option(&mut engine).ends_with("default tables"), "the tables stay with another model");
+    engine.say("setoption name endgame value none");
+    assert!(option(&mut engine).ends_with("default none"));
+    engine.quit();
+}
+
+#[test]
 fn a_batch_is_answered_in_order() {
     let mut engine = Engine::start();
     engine.say("batch 3 ply 1\n1100/0000/0000/0000\nnonsense\n0011/0000/0000/0001");

@@ -152,9 +152,34 @@ fn targets_are_checked_before_the_work() {
         &["model", "expand", "built-in", "-o", "none/x"],
         &["model", "export", "runs/four", "-o", "none/x.w"],
         &["model", "compact", "runs/four", "-o", "none/x"],
+        &["eval", "runs/four", "--games", "1e9", "--out", "none/x.jsonl"],
+        &["eval", "runs/four", "--games", "1e9", "--collect", "none/x.jsonl"],
+        &["eval", "--merge", "nosuch", "--collect", "none/x.jsonl"],
     ] {
         let told = place.refused(arguments);
         assert!(told.contains("none/x") && told.contains("cannot be written"), "{arguments:?}: {told}");
+    }
+    assert!(!place.path().join("none").exists());
+    // The directory of a file must be there; a directory is made, with those above it.
+    for arguments in [
+        &["record", "--model", "runs/four", "--games", "1e9", "--out", "four.toml"][..],
+        &["eval", "--compare", "runs/four", "built-in", "--games", "1e9", "--out", "four.toml"],
+        &["train", "four.toml", "--out", "four.toml"],
+    ] {
+        let told = place.refused(arguments);
+        assert!(told.contains("four.toml"), "{arguments:?}: {told}");
+    }
+    fs::create_dir_all(place.path().join("games/B.jsonl")).expect("a directory");
+    let told =
+        place.refused(&["eval", "--compare", "runs/four", "built-in", "--games", "1e9", "--out", "games"]);
+    assert!(told.contains("B.jsonl"), "{told}");
+    for arguments in [
+        &["record", "--model", "runs/four", "--search", "1ply", "--games", "1", "--out", "new/a/b"][..],
+        &["eval", "--compare", "runs/four", "runs/four", "--games", "1", "--out", "new/c/d"],
+        &["train", "four.toml", "--out", "new/e/f"],
+    ] {
+        place.good(arguments);
+        assert!(place.path().join(arguments.last().expect("a directory")).is_dir(), "{arguments:?}");
     }
 }
 

@@ -12,6 +12,7 @@ mod eval;
 mod faults;
 mod model;
 mod parsers;
+mod play;
 mod report;
 mod reproduce;
 mod review;

@@ -95,3 +95,55 @@ fn the_game_on_three_by_three_ends_with_its_share_of_the_optimum() {
     assert!(text.contains("of the best possible mean, 5468.49 by the exact solver"), "{text}");
     assert!(text.contains("next: afterstate solve --policy runs/mini --regret"), "{text}");
 }
+
+/// The character at which a part of a line begins.
+fn column(line: &str, part: &str) -> usize {
+    let at = line.find(part).unwrap_or_else(|| panic!("no `{part}` in `{line}`"));
+    line[..at].chars().count()
+}
+
+#[test]
+fn columns_align() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let place = folder.path();
+    fs::write(place.join("rates.toml"), TABLE).expect("a table");
+    for (row, out, actions) in [
+        ("rates/fast", "runs/a", "1000"),
+        ("rates/fast", "runs/größer/name", "300_000"),
+        ("rates/slow", "runs/b", "40_000"),
+    ] {
+        good(
+            place,
+            &["train", row, "--threads", "1", "--out", out, "--set", &format!("budget.actions={actions}")],
+        );
+    }
+    // Of the lines that have both, the part begins at one column.
+    let aligned = |text: &str, line_has: &str, part: &str, least: usize| {
+        let columns: Vec<_> =
+            text.lines().filter(|line| line.contains(line_has)).map(|line| column(line, part)).collect();
+        assert!(columns.len() >= least, "{text}");
+        assert!(columns.windows(2).all(|pair| pair[0] == pair[1]), "`{part}` in\n{text}");
+    };
+    let list = good(place, &["runs"]);
+    for part in [" actions", "iB  ", "finished"] {
+        aligned(&list, "runs/", part, 3);
+    }
+    let models = ["eval", "--compare", "runs/a", "runs/größer/name", "runs/b", "--games", "3"];
+    aligned(&good(place, &models), "runs/", "   runs/", 3);
+    aligned(&good(place, &["eval", "runs/a", "--games", "100"]), "%  (", "%  (", 2);
+    aligned(&good(place, &["train", "--list", "guei-2021"]), "guei-2021/table-2/", "V_init", 6);
+}
+
+#[test]
+fn players_that_tie_are_said_to_tie() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let place = folder.path();
+    fs::write(place.join("rates.toml"), TABLE).expect("a table");
+    good(place, &["train", "rates/fast", "--threads", "1"]);
+    let same = ["eval", "--compare", "runs/rates/fast", "runs/rates/fast", "--games", "20"];
+    let text = good(place, &same);
+    assert!(text.contains("A and B have the same score in every game"), "{text}");
+    assert!(text.contains("A and B tie in all of 20 games") && !text.contains("50.0%"), "{text}");
+    let object = json(place, &[&same[..], &["--json"]].concat());
+    assert_eq!((&object["difference"]["ties"], &object["difference"]["better"]), (&1.0.into(), &0.5.into()));
+}

@@ -300,7 +300,9 @@ fn bad_requests_are_refused_with_a_reason() {
         let complaint = place.refused(arguments);
         assert!(parts.iter().all(|part| complaint.contains(part)), "{arguments:?}: {complaint}");
     }
-    if place.json(&[&huge[..], &["--dry-run", "--json"]].concat())["fits"] == false {
+    let dry = place.train(&[&huge[..], &["--dry-run", "--json"]].concat());
+    if serde_json::from_slice::<Value>(&dry.stdout).expect("JSON")["fits"] == false {
+        assert_eq!(dry.status.code(), Some(2), "{dry:?}");
         let complaint = place.refused(&huge);
         assert!(complaint.contains("training needs 24") && complaint.contains("available"), "{complaint}");
     }
@@ -427,6 +429,88 @@ fn only_a_second_ctrl_c_is_a_second_wish() {
         assert_eq!(child.wait().expect("a status").code(), Some(code), "{second}");
         assert!(place.path("interrupted/checkpoint/state.safetensors").exists());
     }
+}
+
+/// A run that cannot tell what came of it, as nobody reads it, waits: time for a second Ctrl-C.
+#[cfg(unix)]
+#[test]
+fn a_second_ctrl_c_a_second_later_ends_at_once() {
+    use rustix::fs::{OFlags, fcntl_setfl};
+    use std::io::Write;
+    let place = Place::new();
+    let (_reader, mut full) = std::io::pipe().expect("a pipe");
+    fcntl_setfl(&full, OFlags::NONBLOCK).expect("a flag");
+    while full.write(b"x").is_ok() {}
+    fcntl_setfl(&full, OFlags::empty()).expect("a flag");
+    let mut command = place.command(&["small.toml", "--out", "run", "--set", "budget.actions=1e12"]);
+    let mut child = command.stdout(full).stderr(Stdio::null()).spawn().expect("the binary runs");
+    let checkpoint = place.path("run/checkpoint/state.safetensors");
+    while !checkpoint.exists() {
+        sleep(Duration::from_millis(20));
+    }
+    send("-INT", &child);
+    sleep(Duration::from_millis(300));
+    send("-INT", &child);
+    sleep(Duration::from_millis(1200));
+    assert_eq!(child.try_wait().expect("a status"), None, "a second one within a second is the same wish");
+    send("-TERM", &child);
+    sleep(Duration::from_millis(200));
+    assert_eq!(child.try_wait().expect("a status"), None, "SIGTERM never ends it at once");
+    send("-INT", &child);
+    assert_eq!(child.wait().expect("a status").code(), Some(130));
+    let outcome = place.json(&["run", "--resume", "--json", "--set", "budget.actions=1"]);
+    assert_eq!(outcome["finished"], true, "what was saved is whole: {outcome}");
+}
+
+#[test]
+fn progress_of_a_resumed_run_begins_where_it_was() {
+    let place = Place::new();
+    place.good(&["small.toml", "--out", "run", "--set", "budget.actions=1e6"]);
+    let output = place.train(&["run", "--resume", "--set", "budget.actions=2e6"]);
+    let told = String::from_utf8(output.stderr).expect("text");
+    let shares = told.lines().filter_map(|line| line.trim().split_once('%')?.0.parse::<f64>().ok());
+    let first = shares.into_iter().next().expect("a line with the share");
+    assert!(first >= 50.0, "{told}");
+}
+
+#[test]
+fn a_dry_run_refuses_what_cannot_run() {
+    let place = Place::new();
+    let late = "network = { tuples = '2x4', stages = '256' }\nbudget.actions = 10\n\
+                start = { kind = 'carousel', positions = 'nowhere.jsonl' }";
+    fs::write(place.path("late.toml"), late).expect("a recipe");
+    let told = place.refused(&["late.toml", "--dry-run"]);
+    assert!(told.contains("nowhere.jsonl"), "{told}");
+    // Some terabytes of memory.
+    let large = ["small.toml", "--dry-run", "--set", "network.tuples=['01234567', '89abcdef', '048c159d']"];
+    let output = place.train(&[&large[..], &["--set", "network.stages='2^4'"]].concat());
+    let told = String::from_utf8(output.stderr).expect("text");
+    assert!(output.status.code() == Some(2) && told.contains("memory, more than the"), "{told}");
+    assert!(
+        String::from_utf8(output.stdout).expect("text").contains("# weights: "),
+        "the plan is shown all the same"
+    );
+    let json = place.train(&[&large[..], &["--set", "network.stages='2^4'", "--json"]].concat());
+    let object: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!((json.status.code(), &object["fits"]), (Some(2), &false.into()));
+    assert_eq!(fs::read_dir(place.0.path()).expect("a directory").count(), 2, "nothing is left behind");
+}
+
+#[test]
+fn small_runs_take_kilobytes() {
+    let place = Place::new();
+    let size =
+        |run: &str| fs::metadata(place.path(run).join("checkpoint/state.safetensors")).expect("a file").len();
+    // 3.5 million weights, of which a game or two meet a few thousand: 40 MiB as they are.
+    let mini = ["mini", "--threads", "1", "--set", "evaluation.every=0", "--set"];
+    place.good(&[&mini[..], &["budget.actions=1000", "--out", "few"]].concat());
+    assert!(size("few") < 48_000, "{} bytes after 1,000 actions", size("few"));
+    place.good(&[&mini[..], &["budget.actions=100_000", "--out", "more"]].concat());
+    let weights = place.bytes("more/model.safetensors");
+    let header = u64::from_le_bytes(weights[..8].try_into().expect("eight bytes")) as usize;
+    let visited = weights[8 + header..].chunks_exact(4).filter(|weight| *weight != [0; 4]).count() as u64;
+    // V, E and A of each are 12 bytes, and it takes some more to say which they are.
+    assert!(size("more") < 8 * visited, "{} bytes for {visited} weights", size("more"));
 }
 
 /// What the system sends to whoever reads a mapped file that was cut short.

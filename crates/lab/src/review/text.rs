@@ -3,7 +3,8 @@
 //! 1. A record: `afterstate game SEED GAME SIDE`, and behind it the letters of the moves. The tiles follow from the
 //!    numbers.
 //! 2. Boards: `BOARD MOVE` on each line.
-//! 3. Moves: a board on the first line, and then `MOVE CELL TILE` on each.
+//! 3. Moves: a board on the first line, and then `MOVE CELL TILE` on each. A cell is a column and a row, a1 … d4, or its
+//!    number, row by row from 0, as the API has it.
 //! 4. A replay of 2048verse: `replay ` and a character for each tile; it holds the move before it, the tile and its cell.
 
 use afterstate_game::{AnyBoard, Board, GameRng, Move, Rules, State, game_rng};
@@ -91,7 +92,8 @@ impl TextError {
 
 const RECORD_HINT: &str = "write `afterstate game SEED GAME SIDE`, and then the letters u r d l";
 const BOARDS_HINT: &str = "write a board and a move, as 0000/0010/0100/000b left";
-const MOVES_HINT: &str = "write a board first, and then a move, a cell and a tile on each line, as left 15 2";
+const MOVES_HINT: &str = "write a board first, and then a move, a cell and a tile on each line, as left d4 2: \
+    a1 is the upper left cell, and d4 the lower right one";
 const LEGAL_HINT: &str = "give the game as it was played";
 const VERSE_HINT: &str = "copy the whole replay, from `replay` on";
 
@@ -253,8 +255,12 @@ impl<const N: usize> Reading<N> {
                 "4" => 2,
                 _ => return Err(bad()),
             };
-            let (a, cell) = (slide(a).ok_or_else(bad)?, cell.parse().map_err(|_| bad())?);
-            state = self.step(number, state, a, |board| spawned(board, cell, exponent))?.ok_or_else(bad)?;
+            let (a, i) = (slide(a).ok_or_else(bad)?, cell_index::<N>(cell));
+            let i = i.ok_or_else(|| line_error(number, format!("`{cell}` is no cell"), MOVES_HINT))?;
+            let taken = || {
+                line_error(number, format!("cell {} is not empty after {a}", cell_name::<N>(i)), LEGAL_HINT)
+            };
+            state = self.step(number, state, a, |board| spawned(board, i, exponent))?.ok_or_else(taken)?;
         }
         Ok(())
     }
@@ -271,7 +277,7 @@ impl<const N: usize> Reading<N> {
                 .position(|known| known == character)
                 .ok_or_else(|| bad("unknown"))?;
             let (cell, exponent) = ((code & 3) * 4 + (code >> 2 & 3), 1 + (code >> 4 & 1) as u8);
-            let no_room = || bad("its cell is not empty");
+            let no_room = || bad(&format!("cell {} is not empty", cell_name::<4>(cell)));
             state = if place < 2 {
                 spawned(state.board(), cell, exponent).ok_or_else(no_room)?
             } else {
@@ -281,6 +287,24 @@ impl<const N: usize> Reading<N> {
         }
         Ok(())
     }
+}
+
+/// The number of a cell, row by row from 0, by its column and row (d4), or by this number.
+fn cell_index<const N: usize>(word: &str) -> Option<usize> {
+    let by_name = || {
+        let mut characters = word.chars();
+        let letter = characters.next()?.to_ascii_lowercase();
+        let column = ('a'..='d').take(N).position(|column| column == letter)?;
+        let row: usize = characters.as_str().parse().ok()?;
+        (1..=N).contains(&row).then_some((row - 1) * N + column)
+    };
+    word.parse().ok().filter(|index| *index < N * N).or_else(by_name)
+}
+
+/// A cell as people name it: the letter of its column, and the number of its row.
+fn cell_name<const N: usize>(cell: usize) -> String {
+    let column = char::from(b'a' + (cell % N) as u8);
+    format!("{column}{}", cell / N + 1)
 }
 
 fn drawn<const N: usize>(board: Board<N>, rules: &Rules, rng: &mut GameRng) -> State<N> {
@@ -330,6 +354,21 @@ mod tests {
         }
         let Ok((Format::Moves, AnyGame::Four(same))) = parse(&moves, 9) else { panic!("moves") };
         assert_eq!(same, played);
+        // The same cells by their names, in capital letters too.
+        let named: Vec<String> = moves
+            .lines()
+            .map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
+                [a, cell, tile] => {
+                    let name = cell_name::<4>(cell.parse().expect("a number"));
+                    format!("{a} {} {tile}", if a == "left" { name.to_uppercase() } else { name })
+                }
+                _ => line.to_owned(),
+            })
+            .collect();
+        let Ok((Format::Moves, AnyGame::Four(same))) = parse(&named.join("\n"), 9) else {
+            panic!("{named:?}")
+        };
+        assert_eq!(same, played);
         let Ok((Format::Verse, AnyGame::Four(same))) = parse(&verse, 9) else { panic!("a replay: {verse}") };
         assert_eq!(same, played);
     }
@@ -342,10 +381,15 @@ mod tests {
             ("afterstate game 1 2 4\n", "there are no moves"),
             ("afterstate game 1 42 4\nlx", "line 2: `x`"),
             ("0000/0000/0000/0001 right", "line 1: right moves nothing on 0000/0000/0000/0001"),
-            ("0000/0000/0010/0010\nleft 8 2", "line 2: `left 8 2`"),
-            ("0000/0000/0010/0010\nleft 99 2", "line 2: `left 99 2`"),
+            ("0000/0000/0010/0010\nleft 8 2", "line 2: cell a3 is not empty after left"),
+            ("0000/0000/0010/0010\nleft a4 2", "line 2: cell a4 is not empty after left"),
+            ("0000/0000/0010/0010\nleft 16 2", "line 2: `16` is no cell"),
+            ("0000/0000/0010/0010\nleft e1 2", "line 2: `e1` is no cell"),
+            ("0000/0000/0010/0010\nleft a0 2", "line 2: `a0` is no cell"),
+            ("000/010/010\nleft d1 2", "line 2: `d1` is no cell"),
+            ("0000/0000/0010/0010\nleft d1 8", "line 2: `left d1 8`"),
             ("replay \u{1}", "line 1: character 8, `\u{1}`: unknown"),
-            ("replay   ", "line 1: character 9, ` `: its cell is not empty"),
+            ("replay   ", "line 1: character 9, ` `: cell a1 is not empty"),
         ] {
             let found = parse(text, 9).err().map(|error| error.to_string());
             assert_eq!(found.as_deref(), Some(error), "{text:?}");

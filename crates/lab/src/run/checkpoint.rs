@@ -1,5 +1,5 @@
-//! Checkpoints: one safetensors file with V, E and A in the order of the paper's Eq. 3, and the state of
-//! everything else in its metadata.
+//! Checkpoints: one safetensors file with V, E and A in the order of the paper's Eq. 3, where only what is not 0
+//! takes room, and the state of everything else in its metadata.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -8,7 +8,7 @@ use afterstate_network::{
     Network,
     file::{
         FileError, Problem, metadata,
-        safetensors::{self, Tensor, TensorFile},
+        safetensors::{self, Part, Tensor, TensorFile},
     },
 };
 use serde::{Deserialize, Serialize};
@@ -73,12 +73,14 @@ pub(super) fn save(
     let text = serde_json::to_string(state).map_err(|error| unusable(&directory.checkpoint(), error))?;
     extra.insert(STATE.to_owned(), text);
     let numbers = trainer.numbers();
-    let of_step_size =
-        numbers.iter().flat_map(|numbers| network.tensors_of(numbers.name, |p| numbers.get(p)));
-    let tensors = network.tensors().chain(of_step_size);
+    let mut tables: Vec<Vec<Tensor<'_>>> = network.tensors().map(|tensor| vec![tensor]).collect();
+    for numbers in &numbers {
+        let of_step_size = network.tensors_of(numbers.name, |position| numbers.get(position));
+        tables.iter_mut().zip(of_step_size).for_each(|(table, tensor)| table.push(tensor));
+    }
     directory.save_checkpoint(|path| {
-        let tensors = tensors.map(Tensor::compressed);
-        let saved = safetensors::write(path, &metadata(network.spec(), &extra), tensors);
+        let tables = tables.into_iter().map(Part::Sparse);
+        let saved = safetensors::write(path, &metadata(network.spec(), &extra), tables);
         saved.map_err(|error| unsaved(error, recipe, progress))
     })
 }

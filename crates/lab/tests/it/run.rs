@@ -344,3 +344,30 @@ fn an_interrupted_evaluation_is_completed() {
     let searches = searches();
     assert!(searches.len() >= 4 && searches.chunks(2).all(|pair| pair == ["1ply", "2ply"]), "{searches:?}");
 }
+
+/// An observer is first told where a resumed run was.
+#[test]
+fn a_resumed_run_is_shown_where_it_was() {
+    struct Shares<'a>(Vec<f64>, &'a AtomicBool);
+    impl Observer for Shares<'_> {
+        fn training(&mut self, status: &Status) {
+            self.0.push(status.share);
+            self.1.fetch_or(status.share >= 0.3, Relaxed);
+        }
+    }
+    let place = tempfile::tempdir().expect("a directory");
+    let directory = Directory::new(place.path().join("run"));
+    let text = "game.side = 3\nnetwork.tuples = 'mnt4'\nbudget.actions = 20_000_000\nparallel.threads = 1\n\
+                evaluation.every = 0";
+    let stop = AtomicBool::new(false);
+    let run = Run::start(directory.clone(), recipe(text)).expect("a run");
+    let mut shares = Shares(Vec::new(), &stop);
+    let outcome = run.train(&stop, &mut shares).expect("a checkpoint");
+    assert!(!outcome.finished && shares.0[0] == 0.0, "{:?}", shares.0);
+    let was = outcome.progress.actions as f64 / 20e6;
+    let stop = AtomicBool::new(false);
+    let mut shares = Shares(Vec::new(), &stop);
+    let run = Run::resume(directory, recipe(text)).expect("a run");
+    run.train(&stop, &mut shares).expect("a checkpoint");
+    assert_eq!(shares.0[0], was);
+}

@@ -81,6 +81,9 @@ pub(super) fn failure(error: SolveError) -> Failure {
 pub(in crate::commands) fn table_failure(error: TableError) -> Failure {
     match error {
         TableError::Io { .. } => Failure::input(error, "is it the right path, and may you read it?"),
+        TableError::NoTable(_) => {
+            Failure::input(error, "give a file that `afterstate endgame build` has made")
+        }
         _ => Failure::input(error, "remove it, and `afterstate endgame build` makes a new one"),
     }
 }

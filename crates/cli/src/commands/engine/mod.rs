@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use afterstate_endgame::Tables;
 use afterstate_game::{AnyBoard, Board, Move, State};
 use afterstate_lab::model::{Model, Search};
 use afterstate_search::{Advice, Limit, MAX_PLIES, PlayerSpec, Settings};
@@ -54,6 +55,7 @@ impl Engine {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
         let mut session = Session {
             model: open(self.model.as_deref(), self.endgame.as_deref())?,
+            model_path: self.model,
             search: parse_search(&self.search)?,
             threads: self.threads,
             endgame: self.endgame,
@@ -93,6 +95,18 @@ fn complain(message: &str, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(writeln!(out, "error {}", shortened(&message.replace('\n', " "), LONGEST_ERROR))?)
 }
 
+/// What stands for no endgame tables.
+const NO_TABLES: &str = "none";
+
+/// The endgame tables of a directory, of which there must be some: a program asked for them.
+fn tables(directory: &Path) -> Result<Arc<Tables>, Failure> {
+    let none = || Failure::input(format!("{} holds no endgame table", directory.display()), "");
+    if !directory.is_dir() {
+        return Err(none());
+    }
+    open_tables(directory)?.ok_or_else(none)
+}
+
 /// A model, with endgame tables.
 fn open(model: Option<&Path>, endgame: Option<&Path>) -> Result<Model, Failure> {
     let tables = endgame.map(open_tables).transpose()?.flatten();
@@ -104,6 +118,8 @@ fn open(model: Option<&Path>, endgame: Option<&Path>) -> Result<Model, Failure> 
 /// What has been said so far.
 struct Session {
     model: Model,
+    /// Where it comes from; none for the built-in one.
+    model_path: Option<PathBuf>,
     search: PlayerSpec,
     threads: usize,
     endgame: Option<PathBuf>,
@@ -158,21 +174,30 @@ impl Session {
         writeln!(out, "option name model type string default {}", self.model.name)?;
         writeln!(out, "option name search type string default {}", self.search)?;
         writeln!(out, "option name threads type spin default {} min 0 max {MOST_THREADS}", self.threads)?;
+        let endgame = self.endgame.as_ref().map_or(NO_TABLES.into(), |path| path.display().to_string());
+        writeln!(out, "option name endgame type string default {endgame}")?;
         Ok(writeln!(out, "u2iok")?)
     }
 
     fn set_option(&mut self, name: &str, value: &str) -> Result<(), Failure> {
         match name {
             "model" => {
-                self.model = open(Some(Path::new(value)), self.endgame.as_deref())?;
-                self.board = None;
+                let path = PathBuf::from(value);
+                self.model = open(Some(&path), self.endgame.as_deref())?;
+                (self.model_path, self.board) = (Some(path), None);
+            }
+            "endgame" => {
+                let directory = (value != NO_TABLES).then(|| PathBuf::from(value));
+                let tables = directory.as_deref().map(tables).transpose()?;
+                self.model = open(self.model_path.as_deref(), None)?.with_endgames(tables);
+                self.endgame = directory;
             }
             "search" => self.search = parse_search(value)?,
             "threads" => {
                 self.threads = parse_threads(value).map_err(|message| Failure::input(message, ""))?
             }
             _ => {
-                let message = format!("no option `{name}`: there are model, search and threads");
+                let message = format!("no option `{name}`: there are model, search, threads and endgame");
                 return Err(Failure::input(message, ""));
             }
         }

@@ -7,9 +7,10 @@ use afterstate_lab::{
     evaluate::{self, KeptHeader, Merged, Outcome},
     stats::{EvalReport, GameResult, Paired, Summary, holm},
 };
+use afterstate_network::file::atomic::Target;
 use serde_json::{Value, json};
 
-use super::{Eval, merge::failure as merge_failure, not_played, write_json};
+use super::{Eval, file_failure, merge::failure as merge_failure, not_played, write_json};
 use crate::{
     error::Failure,
     format::{counted, mean, percent, plus_minus, whole},
@@ -45,6 +46,11 @@ impl Eval {
                 Failure::input(message, "several players keep their games in a directory, a file for each")
             })?;
         }
+        let kept_in =
+            |i: usize| self.out.as_ref().map(|directory| directory.join(format!("{}.jsonl", letter(i))));
+        for path in (0..players.len()).filter_map(kept_in).filter(|_| others.is_none()) {
+            Target::open(&path).map(drop).map_err(file_failure)?;
+        }
         let stop = stop_signal()?;
         let (mut entries, mut side, mut all): (Vec<Entry>, _, _) = (Vec::new(), None, true);
         for (i, (path, search)) in players.iter().enumerate() {
@@ -59,7 +65,7 @@ impl Eval {
                 }
                 continue;
             }
-            let kept = self.out.as_ref().map(|directory| directory.join(format!("{}.jsonl", letter(i))));
+            let kept = kept_in(i);
             let kept = kept.as_deref().map(|path| self.kept(path, &model, search)).transpose()?;
             let played = self.play(&model, search, kept, None, &stop)?;
             all &= played.whole;
@@ -203,18 +209,35 @@ fn write(entries: &[Entry], differences: &[Difference], out: &mut dyn Write) -> 
     }
     for difference in differences {
         let [a, b] = difference.players.map(letter);
-        let Paired { mean, ci95, better, .. } = difference.paired;
+        let Paired { mean, ci95, .. } = difference.paired;
         writeln!(out, "{b} − {a}  {}{}", whole(mean), plus_minus(ci95))?;
-        writeln!(out, "       {b} has the higher score in {} of the games", percent(better))?;
+        writeln!(out, "       {}", difference.wins())?;
     }
     differences.iter().try_for_each(|difference| Ok(writeln!(out, "{}", difference.sentence())?))
 }
 
 impl Difference {
+    /// In how many games one of the two has the higher score.
+    fn wins(&self) -> String {
+        let [a, b] = self.players.map(letter);
+        let Paired { better, ties, .. } = self.paired;
+        if ties == 1.0 {
+            return format!("{a} and {b} have the same score in every game");
+        }
+        // Ties count half in `better`.
+        let wins = percent(better - ties / 2.0);
+        let tied = if ties > 0.0 { format!(", and the same in {}", percent(ties)) } else { String::new() };
+        format!("{b} has the higher score in {wins} of the games{tied}")
+    }
+
     /// What can be said, in plain words.
     fn sentence(&self) -> String {
         let [a, b] = self.players.map(letter);
-        let Paired { mean, games, .. } = self.paired;
+        let Paired { mean, games, ties, .. } = self.paired;
+        if ties == 1.0 {
+            let games = counted(games, "game");
+            return format!("{a} and {b} tie in all of {games}: they seem to play alike.");
+        }
         if self.significant {
             let (better, worse) = if mean > 0.0 { (b, a) } else { (a, b) };
             let by = whole(mean.abs()) + &plus_minus(self.paired.ci95);

@@ -13,14 +13,16 @@ impl Eval {
         if self.merge.iter().any(|path| path.is_dir()) {
             return self.merge_several(out);
         }
+        let target =
+            self.collect.as_deref().map(|path| target::open(path, target::Kind::Positions)).transpose()?;
         let Merged { header, side, outcome, seconds } = merge(&self.merge).map_err(failure)?;
         let KeptHeader { model, search, seed, collect, .. } = &header;
-        if let Some(path) = &self.collect {
+        if let Some(target) = target {
             if collect.is_none() {
                 let message = "the parts have collected no positions";
                 return Err(Failure::input(message, "give `--collect` to every part"));
             }
-            target::open(path, target::Kind::Positions)?
+            target
                 .write(|file| evaluate::write_positions(file, outcome.positions.iter()))
                 .map_err(file_failure)?;
         }

@@ -98,7 +98,7 @@ pub(crate) struct Eval {
     #[arg(long, default_value_t)]
     device: Device,
     /// Keep each game in this file: score, moves, the last board, and after how many moves each tile was first there. Games
-    /// that it holds are not played again. With several players, FILE is a directory with a file for each
+    /// that it holds are not played again. With several players, FILE is a directory with a file for each, and is made
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     out: Option<PathBuf>,
     /// Play part K of N of the games

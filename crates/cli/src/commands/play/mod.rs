@@ -6,6 +6,7 @@ mod session;
 mod store;
 
 use std::{
+    collections::VecDeque,
     io::{self, IsTerminal, Write, stdin, stdout},
     path::{Path, PathBuf},
     sync::{
@@ -115,22 +116,49 @@ impl Play {
                 return Err(Failure::input(message, "run `afterstate play` without pipes or redirections"));
             }
         }
-        let side = self.from.map_or(self.board.side(), |board| board.side());
+        if let Some(Some(file)) = &self.exact
+            && !file.exists()
+        {
+            let message = format!("there is no file {}", file.display());
+            return Err(Failure::input(message, "`afterstate solve --board 3x3 -o FILE` writes one"));
+        }
+        // Before the screen is taken, so that a warning is seen.
         let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
-        let model = match (&self.exact, self.model.as_deref().or_else(|| built_in(side))) {
-            (Some(file), _) => Some(exact(side, file.as_deref())?),
-            (None, model) => model.map(|model| Model::open(Some(model))).transpose()?,
-        };
+        let mut screen = Screen::take()?;
+        let model = screen.load(&self.what_loads(), || self.load())?;
         let model = model.map(|model| model.with_endgames(endgames));
-        let side = match &model {
-            Some(model) if self.from.is_none() => model.side(),
-            _ => side,
+        let side = match (&model, self.from) {
+            (Some(model), None) => model.side(),
+            _ => self.asked_side(),
         };
         let reference = model.as_ref().and_then(Model::reference);
         match side {
-            4 => self.play::<4>(self.player(model.as_ref())?, reference, out),
-            3 => self.play::<3>(self.player(model.as_ref())?, reference, out),
-            _ => self.play::<2>(self.player(model.as_ref())?, reference, out),
+            4 => self.play::<4>(self.player(model.as_ref())?, reference, screen, out),
+            3 => self.play::<3>(self.player(model.as_ref())?, reference, screen, out),
+            _ => self.play::<2>(self.player(model.as_ref())?, reference, screen, out),
+        }
+    }
+
+    /// The side of the board that the options ask for.
+    fn asked_side(&self) -> usize {
+        self.from.map_or(self.board.side(), |board| board.side())
+    }
+
+    /// What to say while it loads.
+    fn what_loads(&self) -> String {
+        match (&self.exact, &self.model) {
+            (Some(None), _) => "solving the board, for perfect hints …".to_owned(),
+            (Some(Some(file)), _) | (_, Some(file)) => format!("loading {} …", file.display()),
+            _ => "loading …".to_owned(),
+        }
+    }
+
+    /// The model that helps, if there is one.
+    fn load(&self) -> Result<Option<Model>, Failure> {
+        let side = self.asked_side();
+        match (&self.exact, self.model.as_deref().or_else(|| built_in(side))) {
+            (Some(file), _) => exact(side, file.as_deref()).map(Some),
+            (None, model) => Ok(model.map(|model| Model::open(Some(model))).transpose()?),
         }
     }
 
@@ -161,6 +189,7 @@ impl Play {
         &self,
         mut player: Option<Box<dyn Player<N> + '_>>,
         reference: Option<Reference>,
+        mut screen: Screen,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let store = Store::open(self.games.as_deref());
@@ -168,8 +197,9 @@ impl Play {
         if player.is_some() {
             session = session.with_helper(if self.watch { Helper::Plays } else { Helper::Waits });
         }
-        let end =
-            in_terminal(|terminal, stop| converse(&mut session, &mut player, reference, terminal, stop))?;
+        let end = converse(&mut session, &mut player, reference, &mut screen);
+        drop(screen);
+        let end = end?;
         let replay = self.replay_command(session.seed(), session.number());
         writeln!(out, "{}", session.result())?;
         if !self.watch && session.game().moves() > 0 {
@@ -289,16 +319,15 @@ fn converse<const N: usize>(
     session: &mut Session<N>,
     player: &mut Option<Box<dyn Player<N> + '_>>,
     reference: Option<Reference>,
-    terminal: &mut DefaultTerminal,
-    stop: &AtomicBool,
+    screen: &mut Screen,
 ) -> io::Result<End> {
     loop {
         if let Some(player) = player.as_mut().filter(|_| session.hints() && session.hint_text().is_empty()) {
             session.hint(&player.advise(session.game().state()));
         }
-        terminal.draw(|frame| screen::draw(session, frame))?;
-        let Some(event) = next_event(session, stop)? else {
-            if stop.load(Ordering::Relaxed) {
+        screen.terminal.draw(|frame| screen::draw(session, frame))?;
+        let Some(event) = next_event(session, screen)? else {
+            if screen.is_stopped() {
                 return Ok(End::Signal);
             }
             if let Some(a) = player.as_mut().and_then(|player| player.advise(session.game().state()).best()) {
@@ -333,9 +362,10 @@ fn converse<const N: usize>(
 }
 
 /// Waits for an event; `None` when a signal has come, or it is the model's turn.
-fn next_event<const N: usize>(session: &Session<N>, stop: &AtomicBool) -> io::Result<Option<Event>> {
-    /// The time between two looks for a signal.
-    const PAUSE: Duration = Duration::from_millis(100);
+fn next_event<const N: usize>(session: &Session<N>, screen: &mut Screen) -> io::Result<Option<Event>> {
+    if let Some(typed) = screen.typed.pop_front() {
+        return Ok(Some(typed));
+    }
     let model_plays = session.helper() == Some(Helper::Plays) && !session.game().state().is_terminal();
     let turn = Instant::now() + session.pace();
     loop {
@@ -343,23 +373,73 @@ fn next_event<const N: usize>(session: &Session<N>, stop: &AtomicBool) -> io::Re
         if event::poll(if model_plays { left.min(PAUSE) } else { PAUSE })? {
             return event::read().map(Some);
         }
-        if (model_plays && Instant::now() >= turn) || stop.load(Ordering::Relaxed) {
+        if (model_plays && Instant::now() >= turn) || screen.is_stopped() {
             return Ok(None);
         }
     }
 }
 
-/// Runs with the terminal taken over, and gives it back whatever happens: a result, an error or a panic
-/// (ratatui's panic hook). Signals that ask the program to end set the flag instead.
-fn in_terminal<T>(run: impl FnOnce(&mut DefaultTerminal, &AtomicBool) -> io::Result<T>) -> io::Result<T> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for &signal in signal_hook::consts::TERM_SIGNALS {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+/// The time between two looks for a signal.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The exit code where the player leaves before there is a game.
+const LEFT: i32 = 130;
+
+/// The terminal, taken over until this is dropped; ratatui's panic hook gives it back too. Signals that ask the program to end
+/// set a flag instead.
+struct Screen {
+    terminal: DefaultTerminal,
+    stop: Arc<AtomicBool>,
+    /// What was typed while the model was loaded.
+    typed: VecDeque<Event>,
+}
+
+impl Screen {
+    fn take() -> io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        for &signal in signal_hook::consts::TERM_SIGNALS {
+            signal_hook::flag::register(signal, Arc::clone(&stop))?;
+        }
+        let terminal = ratatui::try_init().inspect_err(|_| ratatui::restore())?;
+        Ok(Screen { terminal, stop, typed: VecDeque::new() })
     }
-    let terminal = ratatui::try_init();
-    let result = terminal.and_then(|mut terminal| run(&mut terminal, &stop));
-    ratatui::restore();
-    result
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Loads something while the screen says so. Keys wait until it is there, but for those that leave.
+    fn load<T: Send>(
+        &mut self,
+        what: &str,
+        load: impl FnOnce() -> Result<T, Failure> + Send,
+    ) -> Result<T, Failure> {
+        std::thread::scope(|scope| {
+            let loading = scope.spawn(load);
+            loop {
+                self.terminal.draw(|frame| screen::draw_notice(what, frame))?;
+                if loading.is_finished() {
+                    break;
+                }
+                if event::poll(PAUSE / 5)? {
+                    self.typed.push_back(event::read()?);
+                }
+                let leaves = |event| keys::action(event) == Some(Action::Quit);
+                if self.is_stopped() || self.typed.back().is_some_and(leaves) {
+                    // Loading cannot be stopped, and nothing is lost.
+                    ratatui::restore();
+                    std::process::exit(LEFT);
+                }
+            }
+            loading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        ratatui::restore();
+    }
 }
 
 #[cfg(test)]

@@ -66,6 +66,13 @@ pub(super) fn draw<const N: usize>(session: &Session<N>, frame: &mut Frame) {
     }
 }
 
+/// Draws a line of text in the middle.
+pub(super) fn draw_notice(text: &str, frame: &mut Frame) {
+    let area = frame.area();
+    let middle = Rect { y: area.height / 2, height: area.height.min(1), ..area };
+    frame.render_widget(centred(vec![Line::from(text.to_owned())]), middle);
+}
+
 fn draw_picture<const N: usize>(session: &Session<N>, measures: Measures, frame: &mut Frame) {
     let (area, (width, height)) = (frame.area(), measures.board(N as u16));
     let top = (area.height - height - HEADER - FOOTER) / 2;
@@ -146,6 +153,15 @@ mod tests {
         }
         for (width, height) in [(1, 1), (5, 1), (1, 50)] {
             picture(&session, width, height);
+        }
+    }
+
+    #[test]
+    fn a_notice_fits_every_size() {
+        for (width, height) in [(80, 24), (12, 1), (1, 1)] {
+            let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal in memory");
+            terminal.draw(|frame| draw_notice("loading …", frame)).expect("drawing in memory");
+            assert_eq!(terminal.backend().to_string().contains("loading …"), width > 8, "{width}×{height}");
         }
     }
 

@@ -48,10 +48,13 @@ impl Store {
         fs::read_to_string(self.unfinished(side)).ok()
     }
 
-    /// Keeps a game, to be resumed by the next session. Gives the file.
+    /// Keeps a game, to be resumed by the next session; another one that was to be resumed is kept as a record. Gives the file.
     pub(super) fn keep_unfinished(&self, record: &str, side: usize) -> Result<PathBuf, Failure> {
         fs::create_dir_all(&self.0)?;
         let path = self.unfinished(side);
+        if let Some(other) = self.read_unfinished(side).filter(|other| !is_same_game(other, record)) {
+            write(&self.0.join(format!("{}-unfinished.txt", now())), &other)?;
+        }
         write(&path, record).map(|()| path)
     }
 
@@ -60,6 +63,10 @@ impl Store {
         fs::create_dir_all(&self.0)?;
         let path = self.0.join(format!("{}-{}.txt", score.time, score.score));
         write(&path, record)?;
+        // The game that was to be resumed is over.
+        if self.read_unfinished(score.side).is_some_and(|unfinished| is_same_game(&unfinished, record)) {
+            fs::remove_file(self.unfinished(score.side))?;
+        }
         if !counts {
             return Ok(path);
         }
@@ -68,8 +75,6 @@ impl Store {
         let text: String =
             scores.iter().filter_map(|score| Some(serde_json::to_string(score).ok()? + "\n")).collect();
         write(&self.0.join("scores.jsonl"), &text)?;
-        // It is not there if the game was played in one go.
-        let _ = fs::remove_file(self.unfinished(score.side));
         Ok(path)
     }
 
@@ -104,6 +109,11 @@ impl Store {
     }
 }
 
+/// Whether two records are of one game: both begin with its numbers.
+fn is_same_game(record: &str, other: &str) -> bool {
+    record.lines().next() == other.lines().next()
+}
+
 /// The seconds since 1970.
 pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
@@ -122,14 +132,25 @@ mod tests {
         let folder = tempfile::tempdir().expect("a directory");
         let store = Store::open(Some(folder.path()));
         assert_eq!(store.read_unfinished(4), None);
-        store.keep_unfinished("half", 4).expect("room");
-        assert_eq!((store.read_unfinished(4).as_deref(), store.read_unfinished(3)), (Some("half"), None));
+        let [first, second] = ["afterstate game 1 7 4\n", "afterstate game 1 8 4\n"];
+        let half = first.to_owned() + "lr\n";
+        store.keep_unfinished(&half, 4).expect("room");
+        assert_eq!((store.read_unfinished(4), store.read_unfinished(3)), (Some(half.clone()), None));
         let score = |score| Score { score, tile: 64, moves: 9, side: 4, accuracy: None, time: score };
         for points in [5, 9, 7] {
-            let path = store.keep("whole", &score(points), true).expect("room");
-            assert_eq!(fs::read_to_string(path).expect("a file"), "whole");
+            let path = store.keep(second, &score(points), true).expect("room");
+            assert_eq!(fs::read_to_string(path).expect("a file"), second);
         }
-        assert_eq!(store.read_unfinished(4), None);
+        assert_eq!(store.read_unfinished(4), Some(half.clone()), "another game has ended");
+        store.keep(&(half.clone() + "du\n"), &score(3), false).expect("room");
+        assert_eq!(store.read_unfinished(4), None, "it has ended, with help");
+        store.keep_unfinished(&half, 4).expect("room");
+        store.keep_unfinished(second, 4).expect("room");
+        assert_eq!(store.read_unfinished(4).as_deref(), Some(second));
+        let files = || fs::read_dir(folder.path()).expect("a directory").flatten().map(|entry| entry.path());
+        let kept: Vec<_> =
+            files().filter(|path| path.to_string_lossy().ends_with("-unfinished.txt")).collect();
+        assert!(kept.len() == 1 && fs::read_to_string(&kept[0]).expect("a file") == half, "{kept:?}");
         store.keep("helped", &score(11), false).expect("room");
         assert_eq!(store.best(4), [9, 7, 5].map(score));
         assert!(store.best(3).is_empty());

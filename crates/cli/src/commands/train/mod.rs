@@ -22,6 +22,7 @@ use afterstate_lab::{
     log::LogError,
     recipe::{Recipe, RecipeError},
     run::{Directory, MergeEvery, Outcome, Plan, Run, RunError, available_disk, check_sources},
+    stats::EvalReport,
 };
 use afterstate_network::MemoryError;
 use afterstate_solver::known_optimum;
@@ -76,7 +77,7 @@ pub(crate) struct Train {
     /// The seed of all games [the recipe's]
     #[arg(long, value_name = "S", value_parser = crate::commands::numbers::parse_number)]
     seed: Option<u64>,
-    /// The directory of the run [runs/NAME]
+    /// The directory of the run; it is made, with those above it [runs/NAME]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// The directory of runs, which recipes call `runs`
@@ -266,10 +267,7 @@ fn summary(
         let (games, mean) = (counted(line.report.games, "game"), mean(&line.report.score));
         writeln!(out, "{how}, {games}: mean {mean}, {}", tiles(&line.report.tiles))?;
         if let Some(optimum) = known_optimum(recipe.game.side, &recipe.game.rules()) {
-            let share = |score: f64| percent(score / optimum);
-            let interval = line.report.score.ci95.map(|ci| format!(" ± {}", share(ci))).unwrap_or_default();
-            let mean = share(line.report.score.mean);
-            writeln!(out, "  {mean}{interval} of the best possible mean, {optimum:.2} by the exact solver")?;
+            writeln!(out, "  {}", share_of(optimum, &line.report, directory.path()))?;
         }
     }
     writeln!(out, "  model   {}", directory.model().display())?;
@@ -280,6 +278,24 @@ fn summary(
         (false, _) => writeln!(out, "next: afterstate train {path} --resume")?,
     }
     Ok(())
+}
+
+/// How near to perfect play some games came. The games are a sample, so the share is one too, and says so.
+fn share_of(optimum: f64, report: &EvalReport, run: &Path) -> String {
+    let share = |score: f64| percent(score / optimum);
+    let mean = report.score.mean;
+    let interval = report
+        .score
+        .ci95
+        .map(|ci| format!(", between {} and {} with 95% confidence", share(mean - ci), share(mean + ci)));
+    format!(
+        "{} of the best possible mean, {optimum:.2} by the exact solver: an estimate from these {}{} \
+         (exact in a minute or so: afterstate solve --policy {})",
+        share(mean),
+        counted(report.games, "game"),
+        interval.unwrap_or_default(),
+        run.display(),
+    )
 }
 
 /// Tile rates in a few words.
@@ -342,7 +358,8 @@ fn dry_run(
             "threads": recipe.parallel.thread_count(),
             "chain": chain::as_json(chain, &costs),
         });
-        return Ok(writeln!(out, "{answer}")?);
+        writeln!(out, "{answer}")?;
+        return check_room(plan, disk);
     }
     writeln!(out, "{toml}")?;
     writeln!(out, "# weights: {}", thousands(plan.weights))?;
@@ -355,7 +372,32 @@ fn dry_run(
         Some(free) => writeln!(out, "# up to {needed} on the disk, of {} that is free", bytes(free))?,
         None => writeln!(out, "# up to {needed} on the disk")?,
     }
-    chain::write(chain, &costs, out)
+    chain::write(chain, &costs, out)?;
+    check_room(plan, disk)
+}
+
+/// Refuses what has too little memory, or could fill the disk.
+fn check_room(plan: &Plan, disk: Option<u64>) -> Result<(), Failure> {
+    if let Some(available) = plan.available.filter(|_| !plan.fits()) {
+        let message = format!(
+            "training needs {} of memory, more than the {} available",
+            bytes(plan.bytes),
+            bytes(available)
+        );
+        return Err(Failure::input(
+            message,
+            "choose a smaller network.tuples, or a machine with more memory",
+        ));
+    }
+    match disk {
+        Some(free) if free < plan.disk_bytes() => {
+            let needed = bytes(plan.disk_bytes());
+            let message =
+                format!("the run can take {needed} on the disk, more than the {} that is free", bytes(free));
+            Err(Failure::input(message, "give a directory on a larger disk with `--out`"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn as_json(directory: &Directory, plan: &Plan, outcome: &Outcome) -> Value {
@@ -468,5 +510,28 @@ pub(super) fn failure(error: RunError) -> Failure {
         | RunError::MadeAgain(_) => {
             Failure::other(error, "is there room on the disk, and may you write there?")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dry_run_refuses_what_has_no_room() {
+        let plan = Plan { weights: 10, model_bytes: 40 << 20, bytes: 120 << 20, available: Some(120 << 20) };
+        let message = |plan: &Plan, disk| match check_room(plan, disk) {
+            Err(Failure::Input { message, .. }) => message,
+            Ok(()) => String::new(),
+            Err(other) => panic!("{other:?}"),
+        };
+        assert_eq!(plan.disk_bytes(), 400 << 20);
+        assert_eq!((message(&plan, Some(400 << 20)), message(&plan, None)), (String::new(), String::new()));
+        assert!(
+            message(&plan, Some(399 << 20)).contains("on the disk, more than the 399.0 MiB that is free")
+        );
+        let small = Plan { available: Some(119 << 20), ..plan };
+        assert!(message(&small, Some(1 << 40)).contains("of memory, more than the 119.0 MiB available"));
+        assert_eq!(message(&Plan { available: None, ..plan }, Some(400 << 20)), "");
     }
 }
