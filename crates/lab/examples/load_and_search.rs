@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let state: State<4> = "0123/1235/0135/0001".parse()?;
     let advice = player.advise(state);
-    for (a, value) in Move::ALL.iter().zip(advice.values.0) {
+    for (a, value) in Move::ALL.iter().zip(advice.values) {
         println!("{}: {}", a.name(), value.map_or("illegal".into(), |value| format!("{value:.0}")));
     }
 
