@@ -83,8 +83,14 @@ impl<const N: usize> Board<N> {
     pub fn from_exponents(exponents: &[u8]) -> Result<Self, BoardError> {
         assert_eq!(exponents.len(), Self::CELLS, "one exponent for each cell");
         let mut board = Self::EMPTY;
-        for (row, exponents) in exponents.chunks_exact(N).enumerate() {
-            board.0[4 * row..][..N].copy_from_slice(exponents);
+        // A load of all bytes would wait for four stores of rows.
+        match <[u8; 16]>::try_from(exponents) {
+            Ok(bytes) => board.0 = bytes,
+            Err(_) => {
+                for (row, exponents) in exponents.chunks_exact(N).enumerate() {
+                    board.0[4 * row..][..N].copy_from_slice(exponents);
+                }
+            }
         }
         // Sixteen smaller tiles cannot add up to too much: boards of large arrays mostly end here.
         let beyond = board.0.map(|exponent| exponent.saturating_sub(SAFE_EXPONENT));

@@ -18,6 +18,9 @@ use crate::array::is_long;
 /// How often the interpreter is asked whether Ctrl-C was pressed.
 const HEARTBEAT: Duration = Duration::from_millis(50);
 
+/// How long blocks are worked on before that: asking is cheap on the caller's own thread.
+const TURN: Duration = Duration::from_millis(10);
+
 /// The boards of a block: some tens of microseconds of work, after which looking at the clock costs nothing.
 const BLOCK: usize = 4096;
 
@@ -45,7 +48,7 @@ where
     loop {
         py.detach(|| {
             let start = Instant::now();
-            while next < count && start.elapsed() < HEARTBEAT {
+            while next < count && start.elapsed() < TURN {
                 let end = count.min(next + BLOCK);
                 work(next..end)?;
                 next = end;
