@@ -39,6 +39,8 @@ impl Bitmap {
             // What has no bit is not written to: a page that no bit is in takes no memory.
             block.iter_mut().map(AtomicU64::get_mut).filter(|word| **word != 0).for_each(|word| *word = 0);
         }
+        bitmap.words.shrink_to_fit();
+        bitmap.ranks.shrink_to_fit();
         bitmap
     }
 
@@ -105,6 +107,11 @@ impl Bitmap {
     /// The bytes of memory that it takes.
     pub(crate) fn bytes(&self) -> usize {
         16 * self.blocks.len() + 10 * self.words.len()
+    }
+
+    /// The most that a bitmap of so many bits takes with so many of them set.
+    pub(crate) fn most_bytes(bits: u64, set: u64) -> u64 {
+        16 * bits.div_ceil(BLOCK_BITS) + 10 * set.min(bits.div_ceil(64))
     }
 
     /// The bitmap as bytes: the flags of all blocks, then the words.

@@ -17,6 +17,7 @@
 
 mod bitmap;
 mod board;
+mod bound;
 mod endgame;
 mod expand;
 mod file;

@@ -13,6 +13,7 @@ use crate::{
     Endgame, Position, PositionError, Precision,
     bitmap::{Bitmap, set},
     board::half_sum,
+    bound::most_positions,
     file::{Header, Writer},
     layer::Layer,
     lock,
@@ -147,13 +148,25 @@ impl<'a> Solver<'a> {
         Solver { goal: Some(values), ..self }
     }
 
-    /// The most bytes that it will take, by estimate: the tables of the halves, two bitmaps of the largest layer, and the positions
-    /// of three layers where one in twelve layouts comes up. Without a file, the positions of all layers are kept in memory.
+    /// The most bytes that layers and tables will take at a time, [`Solved::peak_bytes`]: a bound, by the layouts that a slide can lead
+    /// to. Without a file, the positions of all layers are kept in memory; as that does not count on their compression, little of it
+    /// is needed.
     pub fn planned_bytes(&self, in_memory: bool) -> u64 {
-        let bits = |sum| Layer::new(&self.space, sum).bits;
-        let (largest, all) = (self.largest_layer(), self.layers().map(bits).sum::<u64>());
-        let kept = if in_memory { all / 64 } else { 0 };
-        self.space.bytes() as u64 + 2 * largest / 8 + 3 * (largest / 12) * 6 + kept
+        let slid = most_positions(&self.endgame, self.space.largest);
+        let most = |sum: usize| {
+            let bits = Layer::new(&self.space, sum).bits;
+            let slid = slid.get(sum).copied().unwrap_or_default().saturating_add(self.from.len() as u64);
+            let positions = if sum <= SEED_SUM { bits } else { bits.min(slid) };
+            (Bitmap::most_bytes(bits, positions), 4 * positions)
+        };
+        let most: Vec<_> = self.layers().map(most).collect();
+        let live = |(bitmap, chances): &(u64, u64)| bitmap + chances;
+        let back = most.windows(3).map(|layers| layers.iter().map(live).sum::<u64>()).max();
+        let forward = most.iter().map(|(bitmap, _)| bitmap).max();
+        let forward = forward.copied().unwrap_or_default() + 16 * self.largest_layer().div_ceil(64);
+        let kept = |(bitmap, _): &(u64, u64)| bitmap + bitmap / 128 + 512;
+        let kept = if in_memory { most.iter().map(kept).sum() } else { 0 };
+        self.space.bytes() as u64 + forward.max(back.unwrap_or_else(|| most.iter().map(live).sum())) + kept
     }
 
     /// Solves; `watch` sees every layer, and stops the solver by returning `false`.
@@ -405,4 +418,62 @@ const FORWARD_SHARE: f64 = 0.4;
 
 fn file_error(source: io::Error) -> SolveError {
     SolveError::Kept { source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_memory_that_is_stated_is_kept() {
+        let shapes: [(&[&str], &[u32]); 7] = [
+            (&["FFFF/FFFF/FF../...."], &[8, 64, 256]),
+            (&["FFFF/FFFF/..../...."], &[8, 32, 128]),
+            (&["FFFF/FFF./..../...."], &[8, 64]),
+            (&["FFFF/FFF./..../....", "FFFF/FF.F/..../....", "FFF./FFFF/..../...."], &[8, 64]),
+            (&["FFFF/FF../..../....", "FFF./FF.F/..../....", "FF.F/FFF./..../...."], &[16, 32]),
+            (&["FFFF/F.../..../...."], &[16]),
+            (&["FFFF/..../..../...."], &[8]),
+        ];
+        for (shapes, targets) in shapes {
+            for &target in targets {
+                let endgame = Endgame::parse(shapes, target).unwrap();
+                let from = SolvedFrom::of(&endgame);
+                for in_memory in [true, false] {
+                    let planned = from.solver().planned_bytes(in_memory);
+                    let directory = tempfile::tempdir().unwrap();
+                    let solved = if in_memory {
+                        from.solver().solve(&mut |_| true)
+                    } else {
+                        from.solver().solve_to(&directory.path().join("t"), Precision::U8, &mut |_| true)
+                    };
+                    let peak = solved.unwrap().peak_bytes;
+                    assert!(peak <= planned, "{endgame}: {peak} bytes, {planned} planned");
+                    // Compression is not counted on.
+                    let least = if in_memory { planned / 12 } else { planned / 4 };
+                    assert!(least < peak, "{endgame}: {peak} bytes, {planned} planned");
+                }
+            }
+        }
+    }
+
+    /// A solver with a position that none of the others leads to.
+    struct SolvedFrom {
+        endgame: Endgame,
+        from: Vec<Position>,
+    }
+
+    impl SolvedFrom {
+        fn of(endgame: &Endgame) -> Self {
+            let free = (0..16).rev().filter(|cell| endgame.shapes()[0].0 >> cell & 1 == 0);
+            let walls = crate::board::spread(endgame.shapes()[0].0);
+            // Tiles in every second free cell.
+            let word = free.step_by(2).fold(walls, |word, cell| word | 2 << (4 * cell));
+            SolvedFrom { endgame: endgame.clone(), from: vec![Position(word)] }
+        }
+
+        fn solver(&self) -> Solver<'static> {
+            Solver::new(&self.endgame).unwrap().from(&self.from).unwrap()
+        }
+    }
 }

@@ -132,7 +132,11 @@ impl Store {
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.place {
-            Place::Memory(memory) => memory.extend(bytes),
+            Place::Memory(memory) => {
+                // No more than is needed: it may be most of the memory that there is.
+                memory.reserve_exact(bytes.len());
+                memory.extend(bytes);
+            }
             Place::File(file) => {
                 file.seek(SeekFrom::Start(self.end))?;
                 file.write_all(bytes)?;
