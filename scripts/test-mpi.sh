@@ -14,8 +14,8 @@ profile=${PROFILE:-dev}
 # A rank is killed within so many seconds of its start.
 within=${KILL_WITHIN:-2}
 cargo clippy -p afterstate -p afterstate-cluster --features afterstate/mpi --locked -- -D warnings
-cargo build --profile "$profile" --features mpi --locked
-cargo build --profile "$profile" -p afterstate-lab --example replicas --locked
+# Both at once: what they have in common is compiled once.
+cargo build --profile "$profile" --workspace --features mpi --bin afterstate --example replicas --locked
 built=target/$([ "$profile" = dev ] && echo debug || echo "$profile")
 afterstate=$PWD/$built/afterstate replicas=$PWD/$built/examples/replicas
 work=$(mktemp -d)
