@@ -108,7 +108,7 @@ endgames_have_a_size() {
     (ulimit -v 1000000; "$program" endgame solve --walls FFFF/..../..../.... --target 2048 -o big > out.txt 2> err.txt)
     [ $? -eq 2 ]
 }
-the_engine_ends_with_its_input() { timeout 10 "$program" engine < /tmp > out.txt 2> err.txt; [ $? -eq 1 ]; }
+the_engine_ends_with_its_input() { timeout 60 "$program" engine --model M.safetensors < /tmp > out.txt 2> err.txt; [ $? -eq 1 ]; }
 seconds_have_a_range() { small_memory train small.toml --out run-9 --set checkpoint.every_seconds=2e19; }
 
 # --- files that are damaged or change ------------------------------------------------------------------------------------

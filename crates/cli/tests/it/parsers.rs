@@ -174,7 +174,8 @@ fn the_corpus_can_be_made_anew() {
     let packed =
         Packed::new(&network(3, "012 34", 6), StageCoding::Apart, 1.0, |_| 1).expect("a packed network");
     packed.save(&place("packed", "plain"), &[].into()).expect("a file");
-    let stages = NetworkSpec { stages: "64".parse().expect("stages"), ..network(3, "012", 5).spec().clone() };
+    let stages =
+        NetworkSpec { stages: "256".parse().expect("stages"), ..network(3, "012", 5).spec().clone() };
     let stages = Network::new(stages).expect("a network");
     (0..2).for_each(|table| stages.set_table(table, (0..).map(|i: u32| ((i + table as u32) % 9) as f32)));
     let packed = Packed::new(&stages, StageCoding::Differences, 0.5, |_| 2).expect("a packed network");
