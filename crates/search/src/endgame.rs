@@ -400,3 +400,66 @@ impl<const N: usize> Kernel for Evaluate<'_, N> {
         returns
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use afterstate_endgame::{Endgame, Precision, Solver};
+    use afterstate_network::{Level, NetworkSpec, Tuples, dispatch};
+
+    use super::*;
+    use crate::{Expectimax, Limit, Player, Settings};
+
+    /// The returns of the fast loop.
+    struct Greedy<'a>(&'a Endgames, View<'a>, State<4>);
+
+    impl Kernel for Greedy<'_> {
+        type Output = Option<[f32; 4]>;
+
+        fn run<I: Isa>(self, isa: I) -> Option<[f32; 4]> {
+            self.0.greedy_returns(isa, &self.1, Rules::default(), self.2)
+        }
+    }
+
+    #[test]
+    fn the_fast_loop_has_the_values_of_a_search_to_one_ply() {
+        let directory = tempfile::tempdir().unwrap();
+        let endgame = Endgame::parse(&["FFFF/FFFF/F.../...."], 64).unwrap();
+        let path = directory.path().join("64.endgame");
+        Solver::new(&endgame).unwrap().solve_to(&path, Precision::U8, &mut |_| true).unwrap();
+        let spec = NetworkSpec { tuples: Tuples::named("2x4").unwrap(), ..NetworkSpec::default() };
+        let network = Network::new(spec).unwrap();
+        (0..2).for_each(|table| network.set_table(table, (0..65_536).map(|i| (i * 7 % 1009) as f32)));
+        for probing in [Probing::Leaves, Probing::Root] {
+            let tables = Arc::new(Tables::open(directory.path()).unwrap());
+            let endgames = Endgames::new(tables).with_probing(probing);
+            // Nine walls, from 64 to 16384.
+            let fitting = Arc::new(Fitting::default());
+            fitting.scale.set(Some(Scale { lost: 900.0, won: 9000.0 })).unwrap();
+            endgames.shared.scales.lock().unwrap().insert((0, 0b111_1111_1100_0000), fitting);
+            let settings = Settings::new(Limit::Plies(1));
+            let player = || Expectimax::<4>::new(network.view(), Rules::default(), settings, 1);
+            let (mut with, mut without) = (player().with_endgames(Some(&endgames)), player());
+            let (mut known, mut others) = (0, 0);
+            for free in ["001/0125", "000/0005", "055/0310", "112/3400", "000/0012", "345/1234", "500/0040"] {
+                for walls in ["edcb/789a/6", "edcb/987a/6", "edcb/789a/f"] {
+                    let state: State<4> = format!("{walls}{free}").parse().unwrap();
+                    let advice = with.advise(state);
+                    match dispatch(Level::best(), Greedy(&endgames, network.view(), state)) {
+                        Some(returns) => {
+                            known += 1;
+                            let legal = |value: &f32| (*value != f32::NEG_INFINITY).then_some(*value);
+                            assert_eq!(returns.each_ref().map(legal), advice.values, "{state}");
+                        }
+                        None => {
+                            others += 1;
+                            assert_eq!(advice.values, without.advise(state).values, "{state}");
+                        }
+                    }
+                }
+            }
+            // At the root, a table decides only where the chances are between 0 and 99.5%.
+            let least = if probing == Probing::Leaves { 3 } else { 0 };
+            assert!(known > least && others > 3, "{known} {others}");
+        }
+    }
+}

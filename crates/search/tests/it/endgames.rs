@@ -157,9 +157,9 @@ fn roots(count: u64) -> Vec<State<4>> {
             _ => {}
         }
         let most = 4 + below(3) as u32;
-        for cell in 0..16 {
-            if board[cell] == 0 && below(8) < 6 {
-                board[cell] = below(most) as u8;
+        for tile in board.iter_mut().filter(|tile| **tile == 0) {
+            if below(8) < 6 {
+                *tile = below(most) as u8;
             }
         }
         let symmetry = Symmetry::ALL[below(8)];
