@@ -20,8 +20,9 @@ SMALL = {"seconds": 15}
 
 #: Our environment as `conformance.py` wants it.
 ADAPTER = """
-import numpy as np
 import gymnasium
+import numpy as np
+import afterstate_2048 as a2
 
 class Ours:
     def __init__(self):
@@ -29,10 +30,14 @@ class Ours:
         self.env.reset(seed=1)
 
     def set(self, board):
-        self.env.reset(options={"board": np.array(board, np.uint8).reshape(4, 4)})
+        board = np.array(board, np.uint8).reshape(4, 4)
+        # An episode cannot begin on a board without a legal move.
+        self.over = not a2.legal_mask(board).any()
+        if not self.over:
+            self.env.reset(options={"board": board})
 
     def legal(self):
-        return self.env.action_masks()
+        return [False] * 4 if self.over else self.env.action_masks()
 
     def step(self, action):
         observation, reward, *_ = self.env.step(action)
