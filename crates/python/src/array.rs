@@ -11,7 +11,8 @@ use pyo3::{prelude::*, types::PyDict};
 
 use crate::error::{type_error, value_error};
 
-/// Nanoseconds of work that are worth giving the interpreter's lock away for.
+/// Nanoseconds of work that are worth giving the interpreter's lock away for: that takes about 100 (`legal_mask` of 101 boards,
+/// which gives it away, beside 100, which do not; `slides` of 51 beside 50).
 const LONG: usize = 1000;
 
 /// An array of boards that came from Python: the last two axes are rows and columns.

@@ -17,9 +17,9 @@ use crate::{
     side::{check_four, with_side},
 };
 
-/// What a board takes, in nanoseconds: {slides}, {symmetries}, {few} for the others.
+/// Nanoseconds that a board takes, roughly: 13 were measured for `slides`, 6 for `legal_mask`, 106 for `canonical`.
 const SLIDE: usize = 20;
-const SYMMETRIES: usize = 40;
+const SYMMETRIES: usize = 100;
 const LITTLE: usize = 10;
 const SPAWNS: usize = 200;
 

@@ -196,7 +196,7 @@ def same(found, expected):
 
 
 #: Enough for four threads.
-MANY = 10_000
+MANY = 40_000
 
 
 def games_of(count, threads, steps=100):
