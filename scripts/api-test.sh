@@ -42,6 +42,10 @@ for _ in $(seq 600); do
     sleep 0.1
 done
 address=$(grep -o 'http://[^ #]*' address | head -n 1)
+# On a busy machine the model may be longer on its way into memory than a question waits.
+for _ in $(seq 20); do
+    curl --silent --fail --output /dev/null "${address}move?board=0000001001000000" && break
+done
 # Without the token: nothing is started. Streams never end, so that the questions that open one are left out. The same
 # seed gives the same questions, so that a failure can be looked at.
 "$environment/bin/st" run "${address}api/v1/openapi.json" --url "${address%/}" --seed 2048 --max-time "$seconds" \

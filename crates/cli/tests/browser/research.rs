@@ -138,6 +138,11 @@ pub(crate) async fn a_training_is_refused_stopped_and_resumed(page: &Page) {
         "/there is a run `quick`/.test(document.getElementById('toasts').textContent)",
     )
     .await;
+    let errors = page.console_errors().await;
+    assert!(
+        errors.iter().all(|error| error.contains("409 (Conflict)")),
+        "the refusal and nothing else: {errors:?}"
+    );
     start("long").await;
     page.until("the run is shown", "location.hash === '#train/run/long'").await;
     page.until("it is under way", "document.querySelector('.state.running')").await;

@@ -362,8 +362,10 @@ fn without_any_other_model_there_is_the_built_in_one() {
         (options.runs, options.models, options.model) = ("none".into(), "none".into(), None);
     });
     assert_eq!(server.get("/api/session").json()["default_model"], "built-in");
-    let advice = server.get("/api/advise?board=0000/0010/0100/000b&search=1ply").json();
-    assert_eq!(advice["model"], "built-in");
+    // On a busy machine the model may be longer on its way into memory than a search may take.
+    let ask = || server.get("/api/advise?board=0000/0010/0100/000b&search=1ply");
+    let answer = std::iter::repeat_with(ask).take(20).find(|answer| answer.status != 503);
+    assert_eq!(answer.expect("it is in memory").json()["model"], "built-in");
     assert_eq!(server.get("/").status, 200);
     assert_eq!(server.get("/api/runs").json(), json!({ "runs": [] }));
 }
