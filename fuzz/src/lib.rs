@@ -93,7 +93,7 @@ pub fn recipe(data: &[u8]) {
             assert_eq!(Recipe::parse("x", "x.toml", &toml, &[]).expect("a resolved recipe"), recipe);
             recipe.network.spec(recipe.game.side).expect("a network");
             recipe.settings();
-            afterstate_lab::run::Plan::of(&recipe).expect("a plan");
+            afterstate_lab::run::MemoryPlan::of(&recipe).expect("a plan");
         }
         Err(error) => assert!(!error.to_string().is_empty()),
     }

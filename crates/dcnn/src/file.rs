@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use afterstate_network::file::{
-    FileError, Problem,
+    FileError, FileProblem,
     safetensors::{self, Tensor, TensorFile},
 };
 
@@ -45,7 +45,7 @@ impl DcnnInfo {
     /// # Errors
     /// When it is no such network, or its tensors are not those of the network.
     pub fn of(file: &TensorFile) -> Result<Self, FileError> {
-        let info = || -> Result<DcnnInfo, Problem> {
+        let info = || -> Result<DcnnInfo, FileProblem> {
             let spec = spec_of(file.metadata())?;
             check_shapes(file, &Graph::new(&spec))?;
             let mut extra = file.metadata().clone();
@@ -74,9 +74,9 @@ fn metadata(spec: &DcnnSpec, extra: &BTreeMap<String, String>) -> BTreeMap<Strin
     metadata
 }
 
-fn spec_of(metadata: &BTreeMap<String, String>) -> Result<DcnnSpec, Problem> {
+fn spec_of(metadata: &BTreeMap<String, String>) -> Result<DcnnSpec, FileProblem> {
     let text = |key: &str| metadata.get(key).map(String::as_str).unwrap_or_default();
-    let wrong = |key, right| Problem::Metadata { key, found: text(key).into(), right };
+    let wrong = |key, right| FileProblem::Metadata { key, found: text(key).into(), right };
     let size = |key: &'static str| text(key).parse().map_err(|_| wrong(key, "a number"));
     if text("format") != FORMAT {
         return Err(wrong("format", "`afterstate-dcnn`"));
@@ -94,7 +94,7 @@ fn spec_of(metadata: &BTreeMap<String, String>) -> Result<DcnnSpec, Problem> {
 }
 
 /// Checks that each parameter is there in its shape, with Adam's averages for all or for none, and no other tensor.
-fn check_shapes(file: &TensorFile, graph: &Graph) -> Result<(), Problem> {
+fn check_shapes(file: &TensorFile, graph: &Graph) -> Result<(), FileProblem> {
     let with_state = has_state(file);
     let mut expected = BTreeMap::new();
     for Parameter { name, shape, .. } in &graph.parameters {
@@ -104,14 +104,14 @@ fn check_shapes(file: &TensorFile, graph: &Graph) -> Result<(), Problem> {
         }
     }
     if let Some(name) = file.names().find(|&name| !expected.contains_key(name)) {
-        return Err(Problem::Unsupported(format!("has a tensor `{name}`, which the network has not")));
+        return Err(FileProblem::Unsupported(format!("has a tensor `{name}`, which the network has not")));
     }
     for (tensor, expected) in expected {
         match file.shape_of(&tensor) {
-            None => return Err(Problem::MissingTensor(tensor)),
+            None => return Err(FileProblem::MissingTensor(tensor)),
             Some(found) if found != &expected[..] => {
                 let (found, expected) = (found.to_vec(), expected.clone());
-                return Err(Problem::Shape { tensor, found, expected });
+                return Err(FileProblem::Shape { tensor, found, expected });
             }
             Some(_) => {}
         }
@@ -181,8 +181,8 @@ impl Dcnn {
     }
 }
 
-fn unsupported(error: SpecError) -> Problem {
-    Problem::Unsupported(format!("has {error}"))
+fn unsupported(error: SpecError) -> FileProblem {
+    FileProblem::Unsupported(format!("has {error}"))
 }
 
 /// Checkpoints.
@@ -210,7 +210,7 @@ impl<L: Loss> Trainer<L> {
         let DcnnInfo { mut extra, .. } = DcnnInfo::of(&file)?;
         let net = Dcnn::from_file(&file)?;
         let steps = extra.remove(STEPS).unwrap_or_default();
-        let wrong = || Problem::Metadata { key: STEPS, found: steps.clone(), right: "a number of steps" };
+        let wrong = || FileProblem::Metadata { key: STEPS, found: steps.clone(), right: "a number of steps" };
         let steps = steps.parse().map_err(|_| wrong().at(path))?;
         let [exp_avg, exp_avg_sq] = STATE.map(|kind| read(net.graph(), Some(kind), &file));
         let adam = Adam { steps, exp_avg: exp_avg?, exp_avg_sq: exp_avg_sq? };

@@ -43,7 +43,7 @@ pub enum SpecError {
     Size {
         /// Of what.
         what: &'static str,
-        /// How many were asked for.
+        /// The requested number.
         found: usize,
         /// The smallest number.
         least: usize,

@@ -49,10 +49,10 @@ pub enum EndgameError {
         /// The shape.
         walls: Walls,
     },
-    /// A target that is none.
+    /// An invalid target.
     #[error("{0} is no target: it must be a tile from 8 to 4096")]
     Target(u32),
-    /// Cells for the target that are none, or no free ones.
+    /// Invalid cells for the target, or cells that are not free.
     #[error("the target cannot stand in {place}: mark free cells of {home}, some of them")]
     Place {
         /// The cells.

@@ -137,7 +137,7 @@ impl Writer {
         path.with_file_name(name)
     }
 
-    /// A new table, or one that goes on behind the frames that were written until a certain length.
+    /// A new table, or one that continues after the frames that were written until a certain length.
     pub(crate) fn open(path: &Path, header: &Header, until: Option<u64>) -> io::Result<Self> {
         let part = Self::part(path, "part");
         let bytes = header.to_bytes();

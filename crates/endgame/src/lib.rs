@@ -44,7 +44,7 @@ pub use file::TableError;
 pub use pass::GoalValues;
 pub use precision::{Precision, PrecisionError};
 pub use set::{Set, SetError, SetTable};
-pub use solve::{Progress, SolveError, Solved, Solver};
+pub use solve::{SolveError, SolveProgress, Solved, Solver};
 pub use table::{ChanceError, Histogram, Table, Window};
 pub use tables::{EXTENSION, Match, Near, Region, Tables};
 pub use verify::Verified;

@@ -1,4 +1,4 @@
-//! The way back, written to a table, with what it takes to go on after a kill.
+//! The way back, written to a table, with what is needed to continue after a kill.
 
 use std::{
     fs::{self, File},
@@ -23,7 +23,7 @@ const INTERVAL: Duration = Duration::from_secs(20);
 pub(crate) struct Kept {
     /// The last layer that is done.
     pub(crate) sum: usize,
-    /// The chances that were asked for.
+    /// the requested chances.
     pub(crate) asked: Vec<f64>,
     /// The chances of that layer and of the one after it.
     pub(crate) chances: [Vec<f32>; 2],
@@ -42,7 +42,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// A table that goes on where a killed solver was, if that was already on the way back.
+    /// A table that continues where a killed solver stopped, if that was already on the way back.
     pub(crate) fn open(
         path: &Path,
         header: &Header,
@@ -75,7 +75,7 @@ impl Output {
         self.writer.finish()
     }
 
-    /// Keeps what it takes to go on from here.
+    /// Keeps what is needed to continue from here.
     pub(crate) fn keep(&self, sum: usize, live: &[Arc<Live>; 2], asked: &[f64]) -> io::Result<()> {
         let mut bytes = self.key.clone();
         let lengths = [

@@ -27,7 +27,7 @@ impl Live {
     }
 }
 
-/// What a reached goal counts: the chance that the game goes on from there, by a network's values.
+/// What a reached goal counts: the chance that the game continues from there, by a network's values.
 #[derive(Clone, Copy)]
 pub struct GoalValues<'a> {
     /// Whose values these are.

@@ -92,7 +92,7 @@ impl Set {
     /// A set from a text; `place` is where it stands.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is invalid.
     pub fn parse(place: &str, text: &str) -> Result<Self, SetError> {
         let toml = |source| SetError::Toml { place: place.into(), source: Box::new(source) };
         let document: Document = toml::from_str(text).map_err(toml)?;

@@ -23,13 +23,13 @@ use crate::{
     store::Store,
 };
 
-/// Every layout whose tiles come to this, in units of 2, is a position to start from: what comes up later is reached from them.
+/// Every layout whose tiles sum to this, in units of 2, is a position to start from: everything later is reached from them.
 const SEED_SUM: usize = 4;
 
 /// Why an endgame was not solved.
 #[derive(Debug, thiserror::Error)]
 pub enum SolveError {
-    /// A position to start from that is none of the endgame.
+    /// A start position outside the endgame.
     #[error(transparent)]
     Position(#[from] PositionError),
     /// The halves of the board have too many layouts to be numbered.
@@ -67,7 +67,7 @@ pub enum SolveError {
 
 /// How far a solver is.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct SolveProgress {
     /// Whether positions are found, before their chances are computed.
     pub is_forward: bool,
     /// The sum of the free tiles in the layer that is done.
@@ -87,7 +87,7 @@ pub struct Solved {
     pub positions: u64,
     /// The number of positions of each layer, by half the sum of the free tiles.
     pub layers: Vec<u64>,
-    /// The chances of the positions that were asked for.
+    /// The chances of the requested positions.
     pub chances: Vec<f64>,
     /// The most bytes that layers and tables took at a time.
     pub peak_bytes: u64,
@@ -173,11 +173,11 @@ impl<'a> Solver<'a> {
     ///
     /// # Errors
     /// When it is stopped.
-    pub fn solve(self, watch: &mut dyn FnMut(Progress) -> bool) -> Result<Solved, SolveError> {
+    pub fn solve(self, watch: &mut dyn FnMut(SolveProgress) -> bool) -> Result<Solved, SolveError> {
         self.run(Store::in_memory(), None, watch)
     }
 
-    /// Solves, and writes a table. What is done is kept beside it until it is complete: the same call goes on from there.
+    /// Solves, and writes a table. What is done is kept beside it until it is complete: the same call continues from there.
     ///
     /// # Errors
     /// When it is stopped, another process writes the same table, something else stands in its place, or files cannot be read
@@ -186,7 +186,7 @@ impl<'a> Solver<'a> {
         self,
         path: &Path,
         precision: Precision,
-        watch: &mut dyn FnMut(Progress) -> bool,
+        watch: &mut dyn FnMut(SolveProgress) -> bool,
     ) -> Result<Solved, SolveError> {
         let header = Header::new(&self.endgame, precision, self.goal.as_ref());
         let in_file = |source| SolveError::File { path: path.to_owned(), source };
@@ -209,7 +209,7 @@ impl<'a> Solver<'a> {
         mut self,
         mut store: Store,
         output: Option<Output>,
-        watch: &mut dyn FnMut(Progress) -> bool,
+        watch: &mut dyn FnMut(SolveProgress) -> bool,
     ) -> Result<Solved, SolveError> {
         self.forward(&mut store, watch)?;
         let chances = self.backward(&mut store, output, watch)?;
@@ -235,7 +235,7 @@ impl<'a> Solver<'a> {
     fn forward(
         &mut self,
         store: &mut Store,
-        watch: &mut dyn FnMut(Progress) -> bool,
+        watch: &mut dyn FnMut(SolveProgress) -> bool,
     ) -> Result<(), SolveError> {
         if store.is_complete() {
             return Ok(());
@@ -290,12 +290,12 @@ impl<'a> Solver<'a> {
         store.finish().map_err(file_error)
     }
 
-    /// Computes the chances of all layers, the largest sum first, and gives those that were asked for.
+    /// Computes the chances of all layers, the largest sum first, and gives the requested ones.
     fn backward(
         &mut self,
         store: &mut Store,
         mut output: Option<Output>,
-        watch: &mut dyn FnMut(Progress) -> bool,
+        watch: &mut dyn FnMut(SolveProgress) -> bool,
     ) -> Result<Vec<f64>, SolveError> {
         let mut way =
             Way { sum: store.layers(), after: Default::default(), asked: vec![0.0; self.from.len()] };
@@ -329,7 +329,7 @@ impl<'a> Solver<'a> {
         store: &mut Store,
         way: &mut Way,
         writer: Option<&Background<'_>>,
-        watch: &mut dyn FnMut(Progress) -> bool,
+        watch: &mut dyn FnMut(SolveProgress) -> bool,
     ) -> Result<bool, SolveError> {
         let counts = store.counts();
         let total: u64 = counts.iter().sum();
@@ -396,10 +396,10 @@ impl<'a> Solver<'a> {
         self.peak = self.peak.max(self.space.bytes() + bytes);
     }
 
-    fn progress(&self, is_forward: bool, sum: usize, positions: u64, share: f64) -> Progress {
+    fn progress(&self, is_forward: bool, sum: usize, positions: u64, share: f64) -> SolveProgress {
         let left = self.start.elapsed().as_secs_f64() * (1.0 - share) / share.max(1e-9);
         let left = Duration::try_from_secs_f64(left).ok().filter(|_| share > 0.01);
-        Progress { is_forward, sum: 2 * sum as u32, positions, share, left }
+        SolveProgress { is_forward, sum: 2 * sum as u32, positions, share, left }
     }
 }
 
@@ -409,7 +409,7 @@ struct Way {
     sum: usize,
     /// That layer and the one after it.
     after: [Arc<Live>; 2],
-    /// The chances that were asked for.
+    /// the requested chances.
     asked: Vec<f64>,
 }
 

@@ -252,7 +252,7 @@ impl<'a> Region<'a> {
         self.walls
     }
 
-    /// The sum of the free tiles of the board that the region was asked for.
+    /// The sum of the free tiles of the board that the region was requested for.
     pub fn sum(&self) -> u32 {
         self.sum
     }

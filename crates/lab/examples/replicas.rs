@@ -18,7 +18,7 @@ use afterstate_lab::{
     run::{continue_coherence, first_network},
     stats::Summary,
 };
-use afterstate_learning::{Budget, Settings, Trainer, TrainerState, replicas::BLOCK};
+use afterstate_learning::{Budget, Trainer, TrainerState, TrainingSettings, replicas::BLOCK};
 use afterstate_network::Network;
 
 /// How far a weight goes by ΣΔV, ΣΔE, ΣΔA and ΣΔV·ΔA of all replicas, and by E and A before: the sum of the changes, their mean
@@ -155,7 +155,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let Budget::Actions(all) = settings.budget else { return Err("the budget must be in actions".into()) };
     let own = all.div_ceil(replicas);
     let network = first_network(&recipe)?;
-    let settings = Settings { budget: Budget::Actions(own), threads: 1, ..settings };
+    let settings = TrainingSettings { budget: Budget::Actions(own), threads: 1, ..settings };
     let mut trainer = Trainer::new(&network, settings)?;
     continue_coherence(&recipe, &trainer, &network)?;
     let mut states: Vec<TrainerState> = (0..replicas)

@@ -2,13 +2,14 @@
 
 use afterstate_game::Rules;
 use afterstate_learning::{
-    Budget, EpsilonGreedy, Parallel, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer, target::TdLambda,
+    Budget, EpsilonGreedy, Parallel, StartSpec, StepSizeSpec, TargetSpec, Trainer, TrainingSettings,
+    target::TdLambda,
 };
 use afterstate_network::{Network, NetworkSpec, Tuples};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let network = Network::new(NetworkSpec { tuples: Tuples::named("2x4")?, ..NetworkSpec::default() })?;
-    let settings = Settings {
+    let settings = TrainingSettings {
         rules: Rules::default(),
         seed: 1,
         target: TargetSpec::TdLambda(TdLambda { lambda: 0.0, horizon: 0 }),

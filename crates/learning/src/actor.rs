@@ -5,7 +5,7 @@ use afterstate_network::{GameResult, GreedyGame, Isa, Network, Values, View};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    EpsilonGreedy, Settings, TargetSpec,
+    EpsilonGreedy, TargetSpec, TrainingSettings,
     learner::Learner,
     start::{Memory, MemoryState, Starts},
     target::{Reached, Target, Trace},
@@ -73,9 +73,9 @@ impl<const N: usize> Actor<N> {
         self.game.look_up(isa, view);
     }
 
-    /// Makes a move: evaluates all of them, learns from the best one, and goes on to the next state.
+    /// Makes a move: evaluates all of them, learns from the best one, and moves to the next state.
     #[inline(always)]
-    pub(crate) fn turn<I: Isa>(&mut self, isa: I, settings: &Settings, learner: &Learner<'_>) {
+    pub(crate) fn turn<I: Isa>(&mut self, isa: I, settings: &TrainingSettings, learner: &Learner<'_>) {
         self.game.evaluate(isa, &learner.view, &settings.rules);
         let (best, made) = self.decide(isa, settings, &learner.view);
         let mut reached = reached(&self.game, self.values, self.earned, best, made);
@@ -91,7 +91,7 @@ impl<const N: usize> Actor<N> {
 
     /// The best of the evaluated moves and the one to make.
     #[inline(always)]
-    fn decide<I: Isa>(&mut self, isa: I, settings: &Settings, view: &View<'_>) -> (usize, usize) {
+    fn decide<I: Isa>(&mut self, isa: I, settings: &TrainingSettings, view: &View<'_>) -> (usize, usize) {
         let mut returns = self.game.returns();
         if let Some(downgrade) = settings.downgrade
             && let Some(downgraded) = downgrade.returns(isa, view, self.game.state)
@@ -118,7 +118,7 @@ impl<const N: usize> Actor<N> {
         self.game.returns().iter().all(|value| value.is_finite() || *value == f32::NEG_INFINITY)
     }
 
-    /// Shows the state that the game has come to.
+    /// Shows the state that the game has reached.
     #[inline(always)]
     pub(crate) fn watch(&mut self, starts: &Starts<N>) {
         if !self.game.is_over() {
@@ -131,7 +131,7 @@ impl<const N: usize> Actor<N> {
     pub(crate) fn finish<I: Isa>(
         &mut self,
         isa: I,
-        settings: &Settings,
+        settings: &TrainingSettings,
         learner: &Learner<'_>,
         starts: &Starts<N>,
         numbers: &mut impl GameNumbers,

@@ -24,5 +24,7 @@ pub use start::StartSpec;
 pub use step_size::StepSizeSpec;
 pub use target::TargetSpec;
 pub use teacher::EndgameTeacher;
-pub use trainer::{Budget, Parallel, Progress, Settings, Trainer, TrainerError, TrainerState, rate_factor};
+pub use trainer::{
+    Budget, Parallel, Trainer, TrainerError, TrainerState, TrainingProgress, TrainingSettings, rate_factor,
+};
 pub use updater::Updater;

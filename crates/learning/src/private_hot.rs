@@ -6,7 +6,7 @@
 //! the thread has changed since it last looked is added to the master, and the sum is the thread's
 //! new copy. All other weights are shared as before.
 //!
-//! The thread's copy stands in an area behind the network's weights, so that only the positions
+//! The thread's copy stands in an area behind the network's weights, so that only the indices
 //! differ, and a hot weight costs no more than a cold one. E and A of temporal coherence are merged
 //! like the weights.
 
@@ -66,11 +66,11 @@ impl<'a> Master<'a> {
         let len = network.layout().private_len() as usize / BLOCK * network.spec().sets();
         let mut blocks = vec![[0.0; BLOCK]; len];
         let mut sum_blocks = vec![[0.0; 2 * BLOCK]; if sums.is_some() { len } else { 0 }];
-        for (place, position) in positions(network) {
+        for (place, index) in indices(network) {
             let (block, i) = (place / BLOCK, place % BLOCK);
-            blocks[block][i] = f32::from_bits(weights[position].load(Relaxed));
+            blocks[block][i] = f32::from_bits(weights[index].load(Relaxed));
             if let Some(sums) = sums {
-                let (e, a) = unpack(sums[position].load(Relaxed));
+                let (e, a) = unpack(sums[index].load(Relaxed));
                 (sum_blocks[block][2 * i], sum_blocks[block][2 * i + 1]) = (e, a);
             }
         }
@@ -86,12 +86,12 @@ impl<'a> Master<'a> {
 
     /// Gives the weights back to the network.
     pub(crate) fn store(&self) {
-        for (place, position) in positions(self.network) {
+        for (place, index) in indices(self.network) {
             let (block, i) = (place / BLOCK, place % BLOCK);
-            self.weights[position].store(locked(&self.blocks[block])[i].to_bits(), Relaxed);
+            self.weights[index].store(locked(&self.blocks[block])[i].to_bits(), Relaxed);
             if let Some(sums) = self.sums {
                 let block = locked(&self.sum_blocks[block]);
-                sums[position].store(pack((block[2 * i], block[2 * i + 1])), Relaxed);
+                sums[index].store(pack((block[2 * i], block[2 * i + 1])), Relaxed);
             }
         }
     }
@@ -209,11 +209,11 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The weights of small tiles in all sets of tables: their places in the master, and among all weights.
-fn positions(network: &Network) -> impl Iterator<Item = (usize, usize)> + '_ {
+fn indices(network: &Network) -> impl Iterator<Item = (usize, usize)> + '_ {
     let (len, set_len) = (network.layout().private_len() as usize, network.set_len());
     (0..network.spec().sets()).flat_map(move |set| {
-        let positions = network.layout().private_positions();
-        positions.map(move |(place, position)| (set * len + place, set * set_len + position))
+        let indices = network.layout().private_indices();
+        indices.map(move |(place, index)| (set * len + place, set * set_len + index))
     })
 }
 

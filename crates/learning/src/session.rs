@@ -11,7 +11,7 @@ use std::{
 use afterstate_network::{GameResult, Isa, Kernel, Level, Network, dispatch};
 
 use crate::{
-    Budget, Parallel, Progress, Settings, TargetSpec, TrainerError,
+    Budget, Parallel, TargetSpec, TrainerError, TrainingProgress, TrainingSettings,
     actor::{Actor, GameNumbers},
     learner::Learner,
     private_hot::{HotCopy, Master},
@@ -20,7 +20,7 @@ use crate::{
     trainer::ThreadState,
 };
 
-/// Games that take turns in one thread: the weights of one are under way while the other has its turn.
+/// Games that take turns in one thread: the weights of one are being prefetched while the other has its turn.
 const ACTORS_PER_THREAD: usize = 2;
 
 /// Moves between two looks at the budget and the stop sign: some milliseconds.
@@ -29,7 +29,7 @@ pub(crate) const CHUNK: u64 = 1 << 15;
 /// What the threads of a run share.
 pub(crate) struct Shared<'a> {
     pub(crate) network: &'a Network,
-    pub(crate) settings: &'a Settings,
+    pub(crate) settings: &'a TrainingSettings,
     pub(crate) next_game: &'a AtomicU64,
     /// The moves that have been made or are being made.
     pub(crate) actions: AtomicU64,
@@ -58,7 +58,7 @@ impl Shared<'_> {
         let end = |done: u64| (done / CHUNK + 1).saturating_mul(CHUNK).min(limit);
         let take = |done: u64| (done < limit).then(|| end(done));
         let actions = self.actions.fetch_update(Relaxed, Relaxed, take).ok()?;
-        let progress = Progress { actions, seconds, ..Progress::default() };
+        let progress = TrainingProgress { actions, seconds, ..TrainingProgress::default() };
         let share = self.settings.share(progress, self.next_game.load(Relaxed));
         Some((end(actions) - actions, share))
     }
@@ -105,8 +105,8 @@ pub(crate) struct News {
 }
 
 /// A trainer's threads, with the side of the board hidden.
-pub(crate) trait Session {
-    fn start(&mut self, settings: &Settings, next_game: &AtomicU64);
+pub(crate) trait TrainerSession {
+    fn start(&mut self, settings: &TrainingSettings, next_game: &AtomicU64);
     fn run(&mut self, shared: &Shared<'_>, report: &mut dyn FnMut(News));
     fn states(&self) -> (StartsState, Vec<ThreadState>);
     fn restore(&mut self, starts: &StartsState, threads: &[ThreadState]) -> Option<()>;
@@ -118,8 +118,8 @@ pub(crate) trait Session {
 /// Resolves the side of the board to a type, once.
 pub(crate) fn session<'a>(
     network: &'a Network,
-    settings: &Settings,
-) -> Result<Box<dyn Session + 'a>, TrainerError> {
+    settings: &TrainingSettings,
+) -> Result<Box<dyn TrainerSession + 'a>, TrainerError> {
     match network.spec().side {
         4 => with_side::<4>(network, settings),
         3 => with_side::<3>(network, settings),
@@ -129,8 +129,8 @@ pub(crate) fn session<'a>(
 
 fn with_side<'a, const N: usize>(
     network: &'a Network,
-    settings: &Settings,
-) -> Result<Box<dyn Session + 'a>, TrainerError> {
+    settings: &TrainingSettings,
+) -> Result<Box<dyn TrainerSession + 'a>, TrainerError> {
     let (weights, active) = (network.weights().len() as u64, network.spec().active_features());
     let step_sizes = StepSizes::new(settings.step_size, weights, active)?;
     let starts = Starts::new(settings.start, &network.spec().stages, &settings.positions);
@@ -154,8 +154,8 @@ struct Thread<const N: usize> {
     actors: Vec<Actor<N>>,
 }
 
-impl<const N: usize> Session for Sided<'_, N> {
-    fn start(&mut self, settings: &Settings, next_game: &AtomicU64) {
+impl<const N: usize> TrainerSession for Sided<'_, N> {
+    fn start(&mut self, settings: &TrainingSettings, next_game: &AtomicU64) {
         let mut numbers = Numbered::new(next_game, settings.budget);
         let rules = &settings.rules;
         let mut actor =

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use afterstate_endgame::Tables;
 
-/// Endgames whose free tiles come to less are left to the network: with many empty cells, walls that never move are pessimistic.
+/// Endgames whose free tiles sum to less are left to the network: with many empty cells, walls that never move are pessimistic.
 const LEAST_SUM: u32 = 32;
 
 /// Tables that end episodes.

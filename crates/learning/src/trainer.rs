@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActorState, EndgameTeacher, EpsilonGreedy, StartSpec, StepSizeSpec, TargetSpec,
-    session::{CHUNK, News, Session, Shared, session},
+    session::{CHUNK, News, Shared, TrainerSession, session},
     start::StartsState,
     step_size::WeightNumbers,
 };
@@ -38,7 +38,7 @@ pub enum Budget {
 
 impl Budget {
     /// The share of the budget, from 0 to 1, that this much training uses.
-    pub fn share(&self, progress: Progress) -> f64 {
+    pub fn share(&self, progress: TrainingProgress) -> f64 {
         let share = match *self {
             Budget::Actions(actions) => progress.actions as f64 / actions as f64,
             Budget::Episodes(episodes) => progress.episodes as f64 / episodes as f64,
@@ -66,7 +66,7 @@ pub enum Parallel {
 
 /// How to learn.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Settings {
+pub struct TrainingSettings {
     /// The rules of the game.
     pub rules: Rules,
     /// The seed of all games.
@@ -99,7 +99,7 @@ pub struct Settings {
 
 /// How far training has come.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Progress {
+pub struct TrainingProgress {
     /// Moves made.
     pub actions: u64,
     /// Episodes finished, wherever they began.
@@ -108,11 +108,11 @@ pub struct Progress {
     pub seconds: f64,
 }
 
-/// Everything but the weights that training needs to go on where it was.
+/// Everything but the weights that training needs to continue.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TrainerState {
     /// How far it has come.
-    pub progress: Progress,
+    pub progress: TrainingProgress,
     next_game: u64,
     #[serde(default)]
     starts: StartsState,
@@ -133,7 +133,7 @@ pub enum TrainerError {
     /// Starts that the network cannot have.
     #[error("no such starts: {0}")]
     Start(&'static str),
-    /// Positions to begin with that are none.
+    /// Invalid positions to begin with.
     #[error("one of the positions to begin with is none that a game can go on from")]
     Positions,
     /// A checkpoint that does not fit the settings.
@@ -144,10 +144,10 @@ pub enum TrainerError {
 /// A network in training.
 pub struct Trainer<'a> {
     network: &'a Network,
-    settings: Settings,
-    session: Box<dyn Session + 'a>,
+    settings: TrainingSettings,
+    session: Box<dyn TrainerSession + 'a>,
     next_game: AtomicU64,
-    progress: Progress,
+    progress: TrainingProgress,
     diverged: bool,
     level: Level,
 }
@@ -157,7 +157,7 @@ impl<'a> Trainer<'a> {
     ///
     /// # Errors
     /// When there is no memory for the learning state, or the network cannot have such starts.
-    pub fn new(network: &'a Network, settings: Settings) -> Result<Self, TrainerError> {
+    pub fn new(network: &'a Network, settings: TrainingSettings) -> Result<Self, TrainerError> {
         if let Some(reason) = settings.start.refusal(network.spec()) {
             return Err(TrainerError::Start(reason));
         }
@@ -167,7 +167,7 @@ impl<'a> Trainer<'a> {
             settings,
             session,
             next_game: AtomicU64::new(0),
-            progress: Progress::default(),
+            progress: TrainingProgress::default(),
             diverged: false,
             level: Level::best(),
         };
@@ -195,7 +195,7 @@ impl<'a> Trainer<'a> {
         if state.threads.len() != self.settings.threads {
             return Err(TrainerError::State("it was made with another number of threads"));
         }
-        let Progress { actions, episodes, seconds } = state.progress;
+        let TrainingProgress { actions, episodes, seconds } = state.progress;
         if [actions, episodes, state.next_game].iter().any(|&n| n > 1 << 60) || !seconds.is_finite() {
             return Err(TrainerError::State("its counters are damaged"));
         }
@@ -206,7 +206,7 @@ impl<'a> Trainer<'a> {
         Ok(())
     }
 
-    /// Everything but the weights and the learning state that is needed to go on.
+    /// Everything but the weights and the learning state needed to continue.
     pub fn state(&self) -> TrainerState {
         let next_game = self.next_game.load(Relaxed);
         let (starts, threads) = self.session.states();
@@ -219,7 +219,7 @@ impl<'a> Trainer<'a> {
     }
 
     /// How far training has come.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> TrainingProgress {
         self.progress
     }
 
@@ -243,21 +243,25 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// Whether values have stopped being finite numbers; training has then come to a halt.
+    /// Whether values have stopped being finite numbers; training has then halted.
     pub fn has_diverged(&self) -> bool {
         self.diverged
     }
 
     /// Trains until the budget is used up, values are no longer finite, or `watch` says to stop. `watch` is called some times a
     /// second with the progress and the whole games finished since; when it returns `false`, the threads
-    /// come to a halt between two moves, and training can go on with another call.
-    pub fn run(&mut self, watch: impl FnMut(Progress, &[GameResult]) -> bool) {
+    /// halt between two moves, and another call continues training.
+    pub fn run(&mut self, watch: impl FnMut(TrainingProgress, &[GameResult]) -> bool) {
         self.run_until(u64::MAX, watch);
     }
 
-    /// The same, but training also comes to a halt after so many actions, rounded up to where threads look up from their work.
-    /// One that is halted there and goes on is the same as one that is not.
-    pub fn run_until(&mut self, actions: u64, mut watch: impl FnMut(Progress, &[GameResult]) -> bool) {
+    /// The same, but training also halts after so many actions, rounded up to where threads look up from their work.
+    /// Halting there and continuing changes nothing.
+    pub fn run_until(
+        &mut self,
+        actions: u64,
+        mut watch: impl FnMut(TrainingProgress, &[GameResult]) -> bool,
+    ) {
         let stop = AtomicBool::new(false);
         let actions = actions.div_ceil(CHUNK).saturating_mul(CHUNK);
         let reset = self.settings.step_size.reset().unwrap_or(u64::MAX);
@@ -279,7 +283,7 @@ impl<'a> Trainer<'a> {
         &mut self,
         halt: u64,
         stop: &AtomicBool,
-        watch: &mut impl FnMut(Progress, &[GameResult]) -> bool,
+        watch: &mut impl FnMut(TrainingProgress, &[GameResult]) -> bool,
     ) {
         let (start, before) = (Instant::now(), self.progress);
         let shared = Shared {
@@ -309,10 +313,10 @@ impl<'a> Trainer<'a> {
     }
 }
 
-impl Settings {
+impl TrainingSettings {
     /// Greedy self-play of whole games under the usual rules, on one thread.
     pub fn new(target: TargetSpec, step_size: StepSizeSpec, budget: Budget) -> Self {
-        Settings {
+        TrainingSettings {
             rules: Rules::default(),
             seed: 1,
             target,
@@ -330,8 +334,8 @@ impl Settings {
     }
 
     /// The share of the budget that is used up. Episodes count when they begin: they are learned from at the rate of then.
-    pub(crate) fn share(&self, progress: Progress, next_game: u64) -> f64 {
-        self.budget.share(Progress { episodes: next_game, ..progress })
+    pub(crate) fn share(&self, progress: TrainingProgress, next_game: u64) -> f64 {
+        self.budget.share(TrainingProgress { episodes: next_game, ..progress })
     }
 
     /// α or β at a share of the budget.

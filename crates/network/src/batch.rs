@@ -1,20 +1,20 @@
 //! The values of many afterstates at once: what a search has at its leaves.
 //!
-//! Weights are asked for as soon as their places are known, and summed when those of the others have been asked for
+//! Weights are prefetched as soon as their indices are known, and summed when those of the others have been prefetched
 //! too: the memory then works on dozens of them at a time, not only on those of the next loads.
 
 use afterstate_game::Afterstate;
 
-use crate::{Isa, Kernel, Level, Network, Positions, View, dispatch};
+use crate::{Indices, Isa, Kernel, Level, Network, View, dispatch};
 
-/// The most lookups whose weights are under way. Their positions are 8 KB, and the lines of more weights would not stay
+/// The most lookups whose weights are being prefetched. Their indices are 8 KB, and the lines of more weights would not stay
 /// in a first-level cache.
 const ROOM: usize = 128;
 
-/// Room for the positions of afterstates whose weights are under way.
+/// A scratch buffer for the indices of afterstates whose weights are being prefetched.
 #[derive(Default)]
 pub struct Batch {
-    positions: Vec<Positions>,
+    indices: Vec<Indices>,
 }
 
 impl View<'_> {
@@ -29,19 +29,19 @@ impl View<'_> {
     ) {
         let lookups = self.lookups.len();
         let size = (ROOM / lookups).max(1);
-        if batch.positions.len() < size * lookups {
-            batch.positions.resize(size * lookups, Positions::default());
+        if batch.indices.len() < size * lookups {
+            batch.indices.resize(size * lookups, Indices::default());
         }
         for (afterstates, sums) in afterstates.chunks(size).zip(sums.chunks_mut(size)) {
-            for (afterstate, positions) in afterstates.iter().zip(batch.positions.chunks_exact_mut(lookups)) {
+            for (afterstate, indices) in afterstates.iter().zip(batch.indices.chunks_exact_mut(lookups)) {
                 let board = afterstate.board().bytes();
-                self.look_up_in(isa, self.set_of(&board), &board, positions);
+                self.look_up_in(isa, self.set_of(&board), &board, indices);
             }
-            let found = batch.positions.chunks_exact(lookups);
-            for ((afterstate, sum), positions) in afterstates.iter().zip(sums).zip(found) {
+            let found = batch.indices.chunks_exact(lookups);
+            for ((afterstate, sum), indices) in afterstates.iter().zip(sums).zip(found) {
                 let set = self.set_of(&afterstate.board().bytes());
                 // SAFETY: just looked up by this view.
-                *sum += unsafe { self.sum_in(isa, set, positions) };
+                *sum += unsafe { self.sum_in(isa, set, indices) };
             }
         }
     }

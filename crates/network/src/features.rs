@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::{Network, Positions, View};
+use crate::{Indices, Network, View};
 
-/// Which network something belongs to. Positions are only ever used with the weights that they were found for.
+/// Which network something belongs to. Indices are only ever used with the weights that they were found for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Owner(u64);
 
@@ -21,7 +21,7 @@ impl Owner {
 pub struct Features<'a> {
     pub(crate) owner: Owner,
     pub(crate) set: usize,
-    pub(crate) positions: &'a [Positions],
+    pub(crate) indices: &'a [Indices],
 }
 
 impl<'a> Features<'a> {
@@ -31,9 +31,9 @@ impl<'a> Features<'a> {
         self.set
     }
 
-    /// Their positions in the set, lookup by lookup.
-    pub fn positions(&self) -> &'a [Positions] {
-        self.positions
+    /// Their indices in the set, lookup by lookup.
+    pub fn indices(&self) -> &'a [Indices] {
+        self.indices
     }
 
     /// The same weights in the tables of an action; these must be in those of the first one.
@@ -49,7 +49,7 @@ pub struct FeatureSlots {
     owner: Owner,
     lookups: usize,
     /// Always those of some board.
-    positions: Box<[Positions]>,
+    indices: Box<[Indices]>,
     sets: Box<[Set]>,
 }
 
@@ -61,12 +61,12 @@ struct Set(usize);
 impl FeatureSlots {
     /// So many slots, all with the features of the empty board.
     pub fn new(network: &Network, slots: usize) -> Self {
-        let empty = network.view().positions_of_empty();
+        let empty = network.view().indices_of_empty();
         let lookups = empty.len();
         FeatureSlots {
             owner: network.view().owner,
             lookups,
-            positions: std::iter::repeat_n(empty, slots).flatten().collect(),
+            indices: std::iter::repeat_n(empty, slots).flatten().collect(),
             sets: vec![Set(0); slots].into(),
         }
     }
@@ -74,8 +74,8 @@ impl FeatureSlots {
     /// The features in a slot.
     #[inline(always)]
     pub fn get(&self, slot: usize) -> Features<'_> {
-        let positions = &self.positions[slot * self.lookups..][..self.lookups];
-        Features { owner: self.owner, set: self.sets[slot].0, positions }
+        let indices = &self.indices[slot * self.lookups..][..self.lookups];
+        Features { owner: self.owner, set: self.sets[slot].0, indices }
     }
 
     /// Puts features of the same network into a slot.
@@ -87,15 +87,15 @@ impl FeatureSlots {
         assert!(features.owner == self.owner, "features of another network");
         self.sets[slot] = Set(features.set);
         // A loop, because a call to copy a few vectors costs more than they do.
-        let kept = self.positions[slot * self.lookups..][..self.lookups].iter_mut();
-        kept.zip(features.positions).for_each(|(kept, &new)| *kept = new);
+        let kept = self.indices[slot * self.lookups..][..self.lookups].iter_mut();
+        kept.zip(features.indices).for_each(|(kept, &new)| *kept = new);
     }
 
-    /// The positions of a slot, to be overwritten with those of a board in this set of tables.
+    /// The indices of a slot, to be overwritten with those of a board in this set of tables.
     #[inline(always)]
-    pub(crate) fn slot_of(&mut self, view: &View<'_>, slot: usize, set: usize) -> &mut [Positions] {
+    pub(crate) fn slot_of(&mut self, view: &View<'_>, slot: usize, set: usize) -> &mut [Indices] {
         assert!(view.owner == self.owner, "slots of another network");
         self.sets[slot] = Set(set);
-        &mut self.positions[slot * self.lookups..][..self.lookups]
+        &mut self.indices[slot * self.lookups..][..self.lookups]
     }
 }

@@ -15,7 +15,7 @@ const ALIGNMENT: u64 = 64;
 /// Shorter tuples are not paired: their tables stay in the caches anyway.
 const SHORTEST_PAIRED: usize = 5;
 
-/// Tables with more weights are not paired: 32-bit positions would not reach them.
+/// Tables with more weights are not paired: 32-bit indices would not reach them.
 const LARGEST_PAIRED: u64 = 1 << 30;
 
 /// A pair shares all but this many cells at least.
@@ -52,7 +52,7 @@ pub struct Layout {
     private_len: u64,
     /// The number of labels in each table.
     labels: Vec<u64>,
-    /// Whether positions are nibbles, and scattered.
+    /// Whether indices are nibbles, and scattered.
     is_scattered: bool,
 }
 
@@ -136,7 +136,7 @@ impl Layout {
         self.private_len
     }
 
-    /// The lookups of a thread that keeps these weights in an area of its own; `None` when positions cannot reach that far.
+    /// The lookups of a thread that keeps these weights in an area of its own; `None` when indices cannot reach that far.
     pub fn private_lookups(&self, area: u64) -> Option<Vec<Lookup>> {
         let mut lookups = self.lookups.clone();
         for lookup in lookups.iter_mut().filter(|lookup| lookup.private_lanes != 0) {
@@ -157,7 +157,7 @@ impl Layout {
     }
 
     /// The weights that a thread can have for itself: their places in an area, and among all weights.
-    pub fn private_positions(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    pub fn private_indices(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.tables.len()).filter_map(|i| Some((i, self.tables[i].private?))).flat_map(
             move |(i, first)| {
                 let table = &self.tables[i];
@@ -183,7 +183,7 @@ impl Layout {
         self.len == 0
     }
 
-    /// The lookups that give all positions of a board.
+    /// The lookups that give all indices of a board.
     #[inline(always)]
     pub fn lookups(&self) -> &[Lookup] {
         &self.lookups
@@ -199,9 +199,9 @@ impl Layout {
         Places { cells, offset: table.offset, stride: table.stride.into(), is_scattered: self.is_scattered }
     }
 
-    /// The positions of a table's weights, in the order of the paper's Eq. 3: the first cell counts 1,
+    /// The indices of a table's weights, in the order of the paper's Eq. 3: the first cell counts 1,
     /// the next c, and so on.
-    pub fn positions(&self, table: usize) -> impl Iterator<Item = usize> + '_ {
+    pub fn indices(&self, table: usize) -> impl Iterator<Item = usize> + '_ {
         let c = self.labels[table];
         let places = self.places(table);
         let runs = c.pow(places.cells.len() as u32 - 1);
@@ -304,7 +304,7 @@ fn lookups(spec: &NetworkSpec, tables: &[Table]) -> Vec<Lookup> {
         let within_reach = |lookup: &Lookup| end as i64 - lookup.base <= i64::from(i32::MAX);
         let has_room = |lookup: &Lookup| lookup.live + symmetries.len() <= LANES && within_reach(lookup);
         if last_range != Some(range) || !lookups.last().is_some_and(has_room) {
-            // The largest tables begin before their base, since positions are signed.
+            // The largest tables begin before their base, since indices are signed.
             let behind = if end - table.offset > i32::MAX as u64 { 1 << 31 } else { 0 };
             lookups.push(Lookup::new(table.offset as i64 + behind, c, range.clamp(spec.tile_values)));
             last_range = Some(range);

@@ -35,7 +35,7 @@ pub use batch::Batch;
 pub use features::{FeatureSlots, Features};
 pub use greedy::{GameResult, GreedyGame};
 pub use layout::Layout;
-pub use lookup::{LANES, Lookup, Positions};
+pub use lookup::{Indices, LANES, Lookup};
 pub use memory::{Mapped, MemoryError, available_memory, check_fits};
 pub use network::{Network, NetworkError, Weights};
 pub use simd::{

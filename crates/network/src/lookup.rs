@@ -1,14 +1,14 @@
-//! A lookup: sixteen table positions computed from one board.
+//! A lookup: sixteen table indices computed from one board.
 //!
 //! With symmetric sampling the lanes are the eight images of two tuples; without it they are up to
-//! sixteen different tuples. A position comes from the exponents in one of two forms:
+//! sixteen different tuples. An index comes from the exponents in one of two forms:
 //!
-//! * plain tables with c = 16: exponents are nibbles, and a position is the nibbles side by side, [scattered](scatter). Two
+//! * plain tables with c = 16: exponents are nibbles, and an index is the nibbles side by side, [scattered](scatter). Two
 //!   byte shuffles put them there, one for the even and one for the odd nibbles;
 //! * all others: exponents become labels, and the labels of four cells are multiplied and added in pairs,
 //!   and again in pairs; the same for the next four, and the next.
 
-/// The number of positions that one lookup gives.
+/// The number of indices that one lookup gives.
 pub const LANES: usize = 16;
 
 /// By how many bits [`scatter`] moves: those of the cells that count most come upon those that choose the set of a cache or of a
@@ -23,18 +23,18 @@ pub(crate) fn scatter(nibbles: u64) -> u64 {
     nibbles ^ nibbles >> SCATTER
 }
 
-/// Sixteen positions, counted from the lookup's base.
+/// Sixteen indices, counted from the lookup's base.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C, align(64))]
-pub struct Positions(pub [i32; LANES]);
+pub struct Indices(pub [i32; LANES]);
 
-impl Default for Positions {
+impl Default for Indices {
     fn default() -> Self {
-        Positions([0; LANES])
+        Indices([0; LANES])
     }
 }
 
-/// How sixteen positions are computed. The exponents of a lane's cells count `stride`, `stride · c`,
+/// How sixteen indices are computed. The exponents of a lane's cells count `stride`, `stride · c`,
 /// `stride · c²` and so on.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -61,9 +61,9 @@ pub struct Lookup {
     pub(crate) top_cells: [u8; 64],
     /// `stride · c⁸`: what the third four cells count.
     pub(crate) top: [u32; LANES],
-    /// What is added to each position, modulo 2³².
+    /// What is added to each index, modulo 2³².
     pub(crate) offset: [u32; LANES],
-    /// What is added instead for boards of small tiles, whose position is then a number of three bits
+    /// What is added instead for boards of small tiles, whose index is then a number of three bits
     /// a cell; only where `is_private`.
     pub(crate) private_offset: [u32; LANES],
     /// The lanes whose tables have a place in the areas of threads, as a bit each.
@@ -76,7 +76,7 @@ pub struct Lookup {
     pub(crate) is_long: bool,
     /// Whether weights of small tiles stand apart.
     pub(crate) is_private: bool,
-    /// Where position 0 stands among all weights.
+    /// Where index 0 stands among all weights.
     pub(crate) base: i64,
     /// The number of lanes that are in use: the first ones.
     pub(crate) live: usize,
@@ -149,7 +149,7 @@ impl Lookup {
         (0xffff_u32 >> (LANES - self.live)) as u16
     }
 
-    /// Where position 0 stands among all weights; it may lie outside of them.
+    /// Where index 0 stands among all weights; it may lie outside of them.
     #[inline(always)]
     pub fn base(&self) -> isize {
         self.base as isize

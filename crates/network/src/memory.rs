@@ -17,7 +17,7 @@ pub enum MemoryError {
     /// More than the machine can give.
     #[error("{what} needs {}, but only {} of memory is available", Bytes(*.needed), Bytes(*.available))]
     TooLarge {
-        /// What asked for it.
+        /// What requested it.
         what: String,
         /// How many bytes it needs.
         needed: u64,
@@ -27,7 +27,7 @@ pub enum MemoryError {
     /// The system refused the mapping.
     #[error("the system refused to map {}: {source}", Bytes(*.needed))]
     Refused {
-        /// How many bytes were asked for.
+        /// The requested bytes.
         needed: u64,
         /// What the system said.
         source: std::io::Error,

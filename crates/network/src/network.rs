@@ -9,7 +9,7 @@ use crate::{
     features::Owner, memory, view::PrivateLookups, weight_promotion::Promotion,
 };
 
-/// A set of tables with more weights does not fit into a core's own caches: weights are asked for before they are
+/// A set of tables with more weights does not fit into a core's own caches: weights are prefetched before they are
 /// needed. In smaller ones that would take longer than they do.
 const LARGE: u64 = 1 << 20;
 
@@ -80,29 +80,29 @@ impl Network {
         (self.layout.len() + self.areas * self.layout.private_len()) as usize
     }
 
-    /// How exponents become positions.
+    /// How exponents become indices.
     #[inline(always)]
     fn encoding(&self) -> Encoding {
         if self.spec.has_nibbles() { Encoding::Nibbles } else { Encoding::Labels }
     }
 
-    /// The positions of a table's weights, in the order of the paper's Eq. 3: the first cell counts 1.
-    pub fn positions(&self, table: usize) -> impl Iterator<Item = usize> + '_ {
+    /// The indices of a table's weights, in the order of the paper's Eq. 3: the first cell counts 1.
+    pub fn indices(&self, table: usize) -> impl Iterator<Item = usize> + '_ {
         let TableId { set, .. } = self.spec.table_id(table);
         let first = set * self.set_len();
-        self.layout.positions(table % self.spec.tables_per_set()).map(move |position| first + position)
+        self.layout.indices(table % self.spec.tables_per_set()).map(move |index| first + index)
     }
 
     /// A table, in the order of the paper's Eq. 3. Its weights are counted from V_init on, which is no part
     /// of them.
     pub fn table(&self, table: usize) -> impl Iterator<Item = f32> + '_ {
-        self.positions(table).map(|p| f32::from_bits(self.weights()[p].load(Relaxed)))
+        self.indices(table).map(|p| f32::from_bits(self.weights()[p].load(Relaxed)))
     }
 
     /// Fills a table, in the order of the paper's Eq. 3.
     pub fn set_table(&self, table: usize, values: impl IntoIterator<Item = f32>) {
-        for (position, value) in self.positions(table).zip(values) {
-            self.weights()[position].store(value.to_bits(), Relaxed);
+        for (index, value) in self.indices(table).zip(values) {
+            self.weights()[index].store(value.to_bits(), Relaxed);
         }
     }
 

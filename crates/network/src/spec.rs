@@ -104,7 +104,7 @@ pub enum SpecError {
         /// The smallest tile that is halved.
         smallest: u32,
     },
-    /// A table that positions of 32 bits cannot reach.
+    /// A table that indices of 32 bits cannot reach.
     #[error("tuple `{tuple}` with {tile_values} tile values has {weights} weights: a table can have 2^32")]
     Table {
         /// The tuple.
@@ -189,7 +189,7 @@ impl NetworkSpec {
         self.initial[if self.initial.len() == 1 { 0 } else { stage }]
     }
 
-    /// Whether positions are exponents of four bits side by side: plain tables with c = 16.
+    /// Whether indices are exponents of four bits side by side: plain tables with c = 16.
     pub(crate) fn has_nibbles(&self) -> bool {
         self.ranges.is_none() && self.tile_values == 16
     }

@@ -37,7 +37,7 @@ pub enum TupleError {
     /// A set that has no such name.
     #[error("no tuple set is called `{name}`; did you mean `{nearest}`? the sets are {}", Tuples::NAMES.join(", "))]
     Name {
-        /// What was asked for.
+        /// The requested one.
         name: String,
         /// The nearest name there is.
         nearest: &'static str,

@@ -68,7 +68,7 @@ impl ValueRanges {
     /// Reads ranges like `1-8 9-17`, or `1-8 9-17 from 7` for those of tuples with so many cells or more.
     ///
     /// # Errors
-    /// When the text is none, or its ranges leave out a tile value.
+    /// When the text is invalid, or its ranges leave out a tile value.
     pub fn parse(text: &str, tile_values: usize) -> Result<Self, RangesError> {
         let error = || RangesError { found: text.to_owned(), tile_values };
         let (list, shortest) = text.split_once("from").unwrap_or((text, "1"));

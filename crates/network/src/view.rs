@@ -1,12 +1,12 @@
 //! A network as the hot loops see it: values of boards, sums of weights, and their updates.
 //!
-//! Everything here is safe but a few lines: positions come from the view's own lookups, so they are inside its weights,
-//! and whoever brings features has them checked for the network that they are of.
+//! Everything here is safe but a few lines: indices come from the view's own lookups, so they are inside its weights,
+//! and features are checked to belong to the network.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::{
-    Encoding, FeatureSlots, Features, Isa, Kernel, LANES, Level, Lookup, Positions, Rule, Stages, dispatch,
+    Encoding, FeatureSlots, Features, Indices, Isa, Kernel, LANES, Level, Lookup, Rule, Stages, dispatch,
     features::Owner,
     prefetch,
     weight_promotion::{Promotion, Source, Sum},
@@ -96,10 +96,10 @@ impl<'a> View<'a> {
         }
         let weights = self.weights_of(set);
         let mut sums = isa.zero();
-        for (lookup, positions) in self.lookups.iter().zip(found) {
-            *positions = isa.positions(board, self.encoding, lookup);
+        for (lookup, indices) in self.lookups.iter().zip(found) {
+            *indices = isa.indices(board, self.encoding, lookup);
             // SAFETY: the lookup is the view's.
-            sums = isa.add(sums, unsafe { isa.gather(weights, lookup, positions, lookup.live_lanes()) });
+            sums = isa.add(sums, unsafe { isa.gather(weights, lookup, indices, lookup.live_lanes()) });
         }
         self.initial[set] + isa.total(sums)
     }
@@ -127,35 +127,29 @@ impl<'a> View<'a> {
         self.look_up_in(isa, set, board, slots.slot_of(self, slot, set));
     }
 
-    /// Finds the positions of a board's weights in a set of tables, and prefetches the weights.
+    /// Finds the indices of a board's weights in a set of tables, and prefetches the weights.
     #[inline(always)]
-    pub(crate) fn look_up_in<I: Isa>(
-        &self,
-        isa: I,
-        set: usize,
-        board: &[u8; 16],
-        positions: &mut [Positions],
-    ) {
+    pub(crate) fn look_up_in<I: Isa>(&self, isa: I, set: usize, board: &[u8; 16], indices: &mut [Indices]) {
         let weights = self.weights.as_ptr().wrapping_add(self.start(set));
-        for (lookup, positions) in self.lookups.iter().zip(positions) {
-            *positions = isa.positions(board, self.encoding, lookup);
+        for (lookup, indices) in self.lookups.iter().zip(indices) {
+            *indices = isa.indices(board, self.encoding, lookup);
             if self.is_large {
                 // Lanes that are not in use ask for weights that nobody needs, which does no harm.
                 let weights = weights.wrapping_offset(lookup.base());
-                positions.0.iter().for_each(|&position| prefetch(weights.wrapping_offset(position as isize)));
+                indices.0.iter().for_each(|&index| prefetch(weights.wrapping_offset(index as isize)));
             }
         }
     }
 
-    /// The positions of the empty board's weights: some that are inside the weights.
-    pub(crate) fn positions_of_empty(&self) -> Vec<Positions> {
+    /// The indices of the empty board's weights: some that are inside the weights.
+    pub(crate) fn indices_of_empty(&self) -> Vec<Indices> {
         struct Empty<'a>(&'a View<'a>);
         impl Kernel for Empty<'_> {
-            type Output = Vec<Positions>;
+            type Output = Vec<Indices>;
             #[inline(always)]
-            fn run<I: Isa>(self, isa: I) -> Vec<Positions> {
-                let positions = |lookup| isa.positions(&[0; 16], self.0.encoding, lookup);
-                self.0.lookups.iter().map(positions).collect()
+            fn run<I: Isa>(self, isa: I) -> Vec<Indices> {
+                let indices = |lookup| isa.indices(&[0; 16], self.0.encoding, lookup);
+                self.0.lookups.iter().map(indices).collect()
             }
         }
         dispatch(Level::Portable, Empty(self))
@@ -171,9 +165,9 @@ impl<'a> View<'a> {
         let weights = self.weights_of(set);
         let mut sums = isa.zero();
         for lookup in self.lookups {
-            let positions = isa.positions(board, self.encoding, lookup);
+            let indices = isa.indices(board, self.encoding, lookup);
             // SAFETY: the lookup is the view's.
-            sums = isa.add(sums, unsafe { isa.gather(weights, lookup, &positions, lookup.live_lanes()) });
+            sums = isa.add(sums, unsafe { isa.gather(weights, lookup, &indices, lookup.live_lanes()) });
         }
         self.initial[set] + isa.total(sums)
     }
@@ -183,23 +177,23 @@ impl<'a> View<'a> {
     pub fn sum<I: Isa>(&self, isa: I, features: Features<'_>) -> f32 {
         self.check(features);
         // SAFETY: just checked.
-        unsafe { self.sum_in(isa, features.set, features.positions) }
+        unsafe { self.sum_in(isa, features.set, features.indices) }
     }
 
-    /// The value that the weights at positions in a set of tables make up.
+    /// The value that the weights at indices in a set of tables make up.
     ///
     /// # Safety
-    /// The positions must be this view's.
+    /// The indices must be this view's.
     #[inline(always)]
-    pub(crate) unsafe fn sum_in<I: Isa>(&self, isa: I, set: usize, positions: &[Positions]) -> f32 {
+    pub(crate) unsafe fn sum_in<I: Isa>(&self, isa: I, set: usize, indices: &[Indices]) -> f32 {
         if set >= self.promoted_from {
-            return self.promoted(isa, set, Source::Positions(positions));
+            return self.promoted(isa, set, Source::Indices(indices));
         }
         let weights = self.weights_of(set);
         let mut sums = isa.zero();
-        for (lookup, positions) in self.lookups.iter().zip(positions) {
+        for (lookup, indices) in self.lookups.iter().zip(indices) {
             // SAFETY: as the caller.
-            sums = isa.add(sums, unsafe { isa.gather(weights, lookup, positions, lookup.live_lanes()) });
+            sums = isa.add(sums, unsafe { isa.gather(weights, lookup, indices, lookup.live_lanes()) });
         }
         self.initial[set] + isa.total(sums)
     }
@@ -209,11 +203,11 @@ impl<'a> View<'a> {
     pub fn add(&self, features: Features<'_>, number: f32) {
         self.check(features);
         let weights = self.weights_of(features.set).as_ptr();
-        for (positions, lookup) in features.positions.iter().zip(self.lookups) {
+        for (indices, lookup) in features.indices.iter().zip(self.lookups) {
             let table = weights.wrapping_offset(lookup.base());
             let add = |lane: usize| {
                 // SAFETY: features of this network, and the lane is live.
-                let weight = unsafe { &*table.wrapping_offset(positions.0[lane] as isize) };
+                let weight = unsafe { &*table.wrapping_offset(indices.0[lane] as isize) };
                 weight.store((f32::from_bits(weight.load(Relaxed)) + number).to_bits(), Relaxed);
             };
             if lookup.live() == LANES {
@@ -232,9 +226,9 @@ impl<'a> View<'a> {
         assert!(pairs.len() == self.weights.len(), "a pair for each weight");
         let weights = self.weights_of(features.set);
         let pairs = &pairs[self.start(features.set)..][..self.set_len];
-        for (positions, lookup) in features.positions.iter().zip(self.lookups) {
+        for (indices, lookup) in features.indices.iter().zip(self.lookups) {
             // SAFETY: features of this network, and there are as many pairs as weights.
-            unsafe { isa.update(weights, pairs, lookup, positions, rule) };
+            unsafe { isa.update(weights, pairs, lookup, indices, rule) };
         }
     }
 
@@ -242,10 +236,10 @@ impl<'a> View<'a> {
     #[inline(always)]
     pub fn prefetch(&self, features: Features<'_>, pairs: &[AtomicU64]) {
         let pairs = pairs.as_ptr().wrapping_add(self.start(features.set));
-        for (positions, lookup) in features.positions.iter().zip(self.lookups) {
+        for (indices, lookup) in features.indices.iter().zip(self.lookups) {
             let pairs = pairs.wrapping_offset(lookup.base());
-            for &position in &positions.0[..lookup.live()] {
-                prefetch(pairs.wrapping_offset(position as isize));
+            for &index in &indices.0[..lookup.live()] {
+                prefetch(pairs.wrapping_offset(index as isize));
             }
         }
     }
@@ -254,9 +248,9 @@ impl<'a> View<'a> {
     #[inline(always)]
     pub fn for_each_index(&self, features: Features<'_>, mut each: impl FnMut(usize)) {
         let start = self.start(features.set) as isize;
-        for (lookup, positions) in self.lookups.iter().zip(features.positions) {
-            for &position in &positions.0[..lookup.live()] {
-                each((start + lookup.base() + position as isize) as usize);
+        for (lookup, indices) in self.lookups.iter().zip(features.indices) {
+            for &index in &indices.0[..lookup.live()] {
+                each((start + lookup.base() + index as isize) as usize);
             }
         }
     }
@@ -266,14 +260,14 @@ impl<'a> View<'a> {
     #[inline(always)]
     pub fn for_each_weight(&self, features: Features<'_>, mut each: impl FnMut(usize, f32)) {
         let start = self.start(features.set) as isize;
-        for (lookup, positions) in self.lookups.iter().zip(features.positions) {
-            let positions = &positions.0[..lookup.live()];
-            for (lane, position) in positions.iter().enumerate() {
-                if positions[..lane].contains(position) {
+        for (lookup, indices) in self.lookups.iter().zip(features.indices) {
+            let indices = &indices.0[..lookup.live()];
+            for (lane, index) in indices.iter().enumerate() {
+                if indices[..lane].contains(index) {
                     continue;
                 }
-                let times = positions[lane..].iter().filter(|other| *other == position).count();
-                each((start + lookup.base() + *position as isize) as usize, times as f32);
+                let times = indices[lane..].iter().filter(|other| *other == index).count();
+                each((start + lookup.base() + *index as isize) as usize, times as f32);
             }
         }
     }

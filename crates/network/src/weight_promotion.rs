@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use crate::{Isa, Kernel, Lookup, Positions, View};
+use crate::{Indices, Isa, Kernel, Lookup, View};
 
 /// What becomes of a weight that is promoted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,10 +18,10 @@ pub(crate) enum Promotion {
 
 /// What the weights of a sum are found by.
 pub(crate) enum Source<'a> {
-    /// A board; the positions are kept if there is room for them.
-    Board(&'a [u8; 16], Option<&'a mut [Positions]>),
-    /// Their positions, lookup by lookup, which must be the view's.
-    Positions(&'a [Positions]),
+    /// A board; the indices are kept if there is room for them.
+    Board(&'a [u8; 16], Option<&'a mut [Indices]>),
+    /// Their indices, lookup by lookup, which must be the view's.
+    Indices(&'a [Indices]),
 }
 
 /// The sum of a set's weights, promoted ones among them, without the initial value. The set must have a stage before it.
@@ -40,22 +40,22 @@ impl Kernel for Sum<'_, '_> {
         let (weights, before) = (view.weights_of(set), view.weights_of(set - view.sets_per_stage));
         let mut sums = isa.zero();
         for (i, lookup) in view.lookups.iter().enumerate() {
-            let positions = match &mut source {
-                Source::Positions(positions) => positions[i],
+            let indices = match &mut source {
+                Source::Indices(indices) => indices[i],
                 Source::Board(board, kept) => {
-                    let positions = isa.positions(board, view.encoding, lookup);
-                    kept.iter_mut().for_each(|kept| kept[i] = positions);
-                    positions
+                    let indices = isa.indices(board, view.encoding, lookup);
+                    kept.iter_mut().for_each(|kept| kept[i] = indices);
+                    indices
                 }
             };
-            // SAFETY: the lookup and the positions are the view's.
-            let gather = |weights, lanes| unsafe { isa.gather(weights, lookup, &positions, lanes) };
+            // SAFETY: the lookup and the indices are the view's.
+            let gather = |weights, lanes| unsafe { isa.gather(weights, lookup, &indices, lanes) };
             let found = gather(weights, lookup.live_lanes());
             sums = isa.add(sums, found);
             let zeros = isa.zeros(found) & lookup.live_lanes();
             if zeros != 0 {
                 if view.promotion == Promotion::Write {
-                    promote(weights, before, lookup, &positions, zeros);
+                    promote(weights, before, lookup, &indices, zeros);
                 }
                 sums = isa.add(sums, gather(before, zeros));
             }
@@ -67,13 +67,13 @@ impl Kernel for Sum<'_, '_> {
 /// Copies weights from the stage before. Another thread may have done so and learned meanwhile: then its
 /// weight stays.
 #[cold]
-fn promote(weights: &[AtomicU32], before: &[AtomicU32], lookup: &Lookup, positions: &Positions, lanes: u16) {
+fn promote(weights: &[AtomicU32], before: &[AtomicU32], lookup: &Lookup, indices: &Indices, lanes: u16) {
     for lane in (0..lookup.live()).filter(|lane| lanes >> lane & 1 == 1) {
-        let position = (lookup.base() + positions.0[lane] as isize) as usize;
-        let (weight, found) = (before[position].load(Relaxed), weights[position].load(Relaxed));
+        let index = (lookup.base() + indices.0[lane] as isize) as usize;
+        let (weight, found) = (before[index].load(Relaxed), weights[index].load(Relaxed));
         if f32::from_bits(found) == 0.0 {
             // A failure means that it is no longer 0, which is as good.
-            let _ = weights[position].compare_exchange(found, weight, Relaxed, Relaxed);
+            let _ = weights[index].compare_exchange(found, weight, Relaxed, Relaxed);
         }
     }
 }

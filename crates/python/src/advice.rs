@@ -18,7 +18,7 @@ use crate::{
 
 /// How boards are divided.
 #[derive(Clone, Copy)]
-pub(crate) struct Plan {
+pub(crate) struct BlockPlan {
     /// The numbers that are written for each board.
     pub(crate) each: usize,
     /// The boards that are read at a time.
@@ -30,7 +30,7 @@ pub(crate) struct Plan {
 pub(crate) fn in_blocks<const N: usize, B>(
     bytes: &[u8],
     to: &mut [f32],
-    Plan { each, block, threads }: Plan,
+    BlockPlan { each, block, threads }: BlockPlan,
     stop: &AtomicBool,
     wrap: impl Fn(Board<N>) -> B + Sync,
     work: impl Fn(&[B], &mut [f32]) + Sync,
@@ -68,7 +68,7 @@ pub(crate) fn advise<const N: usize>(
     let block = if in_step > 1 { in_step } else { (count / (8 * threads)).clamp(1, 256) };
     let threads = if together > 1 { 1 } else { threads.min(count.div_ceil(block)).max(1) };
     let players = Mutex::new(Vec::new());
-    let plan = Plan { each: 4, block, threads };
+    let plan = BlockPlan { each: 4, block, threads };
     in_blocks(bytes, to, plan, stop, State::<N>::new, |states, to| {
         let spare = players.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let Some(mut player) = spare.or_else(|| player().ok()) else { return };

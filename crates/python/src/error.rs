@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use afterstate_lab::{model::ModelError, run::RunError};
-use afterstate_network::file::{FileError, Problem};
+use afterstate_network::file::{FileError, FileProblem};
 use afterstate_solver::SolutionError;
 use pyo3::{
     exceptions::{PyMemoryError, PyOSError, PyTypeError, PyValueError},
@@ -23,10 +23,10 @@ pub(crate) fn type_error(text: impl Display) -> PyErr {
 /// A file that cannot be read or written is the system's fault, one that is wrong is a bad value.
 pub(crate) fn file_error(error: FileError) -> PyErr {
     match error.problem {
-        Problem::Read(_) | Problem::Write(_) | Problem::DiskFull(_) | Problem::NotRegular => {
+        FileProblem::Read(_) | FileProblem::Write(_) | FileProblem::DiskFull(_) | FileProblem::NotRegular => {
             PyOSError::new_err(error.to_string())
         }
-        Problem::Network(_) => PyMemoryError::new_err(error.to_string()),
+        FileProblem::Network(_) => PyMemoryError::new_err(error.to_string()),
         _ => value_error(error),
     }
 }
@@ -49,7 +49,7 @@ pub(crate) fn solution_error(error: SolutionError) -> PyErr {
     }
 }
 
-/// Why a run cannot begin or go on.
+/// Why a run cannot begin or continue.
 pub(crate) fn run_error(error: RunError) -> PyErr {
     match error {
         RunError::File(error) => file_error(error),

@@ -13,7 +13,7 @@ use afterstate_dcnn::{ValuePlayer, Work};
 use afterstate_game::{Afterstate, Board};
 use afterstate_lab::{
     deal::Deck,
-    evaluate::{Games, Outcome, SEED},
+    evaluate::{Games, PlayOutcome, SEED},
     model::{self, BUILT_IN, Kind, Search},
     run::Directory,
     stats::{EvalReport, Summary},
@@ -24,7 +24,7 @@ use numpy::{IntoPyArray, PyArrayDyn};
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
 use crate::{
-    advice::{Plan, advise, in_blocks},
+    advice::{BlockPlan, advise, in_blocks},
     array::{Boards, boards, fill, output, released},
     error::{model_error, value_error},
     interrupt::{abandonable, interruptible},
@@ -122,7 +122,7 @@ impl Model {
         search: Option<&str>,
         seed: Natural,
         threads: i64,
-    ) -> PyResult<(Arc<model::Model>, Search, Outcome)> {
+    ) -> PyResult<(Arc<model::Model>, Search, PlayOutcome)> {
         let model = self.open()?;
         let search = search_of(&model, search)?;
         if games.0 == 0 {
@@ -167,7 +167,7 @@ pub(crate) fn values_of<'py>(
     let threads = thread_count(threads)?.min(count.div_ceil(worth_a_thread)).max(1);
     fill(&values, |to| {
         let mut run = |stop: &AtomicBool| {
-            let plan = Plan { each: 1, block, threads };
+            let plan = BlockPlan { each: 1, block, threads };
             with_side!(model.side(), N => {
                 let work = |afterstates: &[Afterstate<N>], to: &mut [f32]| evaluate(model, afterstates, to);
                 in_blocks(bytes, to, plan, stop, Afterstate::<N>::new, work)

@@ -22,7 +22,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Natural {
     }
 }
 
-/// The number of threads that was asked for, where 0 stands for all cores.
+/// The number of threads that was requested, where 0 stands for all cores.
 pub(crate) fn thread_count(threads: i64) -> PyResult<usize> {
     let all = || std::thread::available_parallelism().map_or(1, usize::from);
     match threads {

@@ -7,7 +7,8 @@ use std::{
 
 use afterstate_game::{Afterstate, Rules, State};
 use afterstate_solver::{
-    Boards as Asked, Evaluation, Objective, Settings, Solution as Solved, SolutionError, Space, evaluate,
+    Boards as Asked, Evaluation, Objective, Solution as Solved, SolutionError, SolverSettings, Space,
+    evaluate,
 };
 use numpy::PyArrayDyn;
 use pyo3::{prelude::*, types::PyDict};
@@ -186,7 +187,7 @@ impl Solution {
         Ok(values)
     }
 
-    /// What a policy comes to, exactly: it is asked about every board that it reaches.
+    /// The exact value of a policy: it is asked about every board that it reaches.
     #[pyo3(signature = (policy, *, canonical=false))]
     fn evaluate<'py>(
         &self,
@@ -213,7 +214,7 @@ fn evaluate_function<const N: usize>(
     let mut raised = None;
     let evaluated = interruptible(py, |stop| {
         let function = Function { function, error: Mutex::default(), stop };
-        let settings = Settings {
+        let settings = SolverSettings {
             rules: solved.rules(),
             boards: if canonical { Asked::Canonical } else { Asked::All },
             until: solved.objective(),

@@ -13,7 +13,7 @@ use std::{
 use afterstate_lab::{
     log::{EvalLine, LogLine},
     recipe::{Recipe, shipped},
-    run::{Directory, Observer, Outcome, Run, RunError, Status},
+    run::{Directory, Observer, Run, RunError, RunOutcome, Status},
 };
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub(crate) fn recipes() -> Vec<String> {
     shipped().map(|recipe| recipe.name).collect()
 }
 
-/// A training that goes on in a thread of its own.
+/// A training in a thread of its own.
 #[pyclass(module = "afterstate_2048", frozen)]
 pub(crate) struct Training {
     directory: PathBuf,
@@ -123,7 +123,7 @@ fn resolve(
     Ok((directory, recipe))
 }
 
-fn as_json(outcome: &Outcome) -> Value {
+fn as_json(outcome: &RunOutcome) -> Value {
     let progress = outcome.progress;
     json!({
         "finished": outcome.finished,

@@ -407,7 +407,7 @@ mod tests {
     use afterstate_network::{Level, NetworkSpec, Tuples, dispatch};
 
     use super::*;
-    use crate::{Expectimax, Limit, Player, Settings};
+    use crate::{Expectimax, Limit, Player, SearchSettings};
 
     /// The returns of the fast loop.
     struct Greedy<'a>(&'a Endgames, View<'a>, State<4>);
@@ -436,7 +436,7 @@ mod tests {
             let fitting = Arc::new(Fitting::default());
             fitting.scale.set(Some(Scale { lost: 900.0, won: 9000.0 })).unwrap();
             endgames.shared.scales.lock().unwrap().insert((0, 0b111_1111_1100_0000), fitting);
-            let settings = Settings::new(Limit::Plies(1));
+            let settings = SearchSettings::new(Limit::Plies(1));
             let player = || Expectimax::<4>::new(network.view(), Rules::default(), settings, 1);
             let (mut with, mut without) = (player().with_endgames(Some(&endgames)), player());
             let (mut known, mut others) = (0, 0);

@@ -5,7 +5,7 @@
 //!
 //! Differences from the papers:
 //! 1. The chance layers are complete: all empty cells, the 2 and the 4 in each of them.
-//! 2. A search by time or nodes starts at 1-ply and goes on ply by ply; the last depth that was finished counts.
+//! 2. A search by time or nodes starts at 1-ply and deepens ply by ply; the last depth that was finished counts.
 //! 3. The transposition table holds afterstates, not states, and changes no value of a fixed-depth search.
 //! 4. Branches behind many 4-tiles can be left out, instead of those with a small probability. Values then still depend
 //!    on nothing but board, depth and the number of 4-tiles, and so the table stays exact.
@@ -54,7 +54,7 @@ pub enum Limit {
     Adaptive(u64),
 }
 
-/// The nodes of [`Limit::Adaptive`] unless others are asked for.
+/// The nodes of [`Limit::Adaptive`] unless given.
 pub const ADAPTIVE_NODES: u64 = 2000;
 
 /// More 4-tiles than any branch has.
@@ -73,7 +73,7 @@ pub enum TableSize {
 
 /// How to search.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Settings {
+pub struct SearchSettings {
     /// How far to look ahead.
     pub limit: Limit,
     /// One ply less where at least this number of cells is empty.
@@ -83,16 +83,23 @@ pub struct Settings {
     /// Branches behind more 4-tiles are not searched but evaluated where they begin; none searches all, and leaves it to
     /// searches by time and nodes.
     pub fours: Option<u32>,
-    /// Whether the table may give the values of deeper searches than asked for.
+    /// Whether the table may give the values of deeper searches than requested.
     pub deeper: bool,
     /// The size of the transposition table.
     pub table: TableSize,
 }
 
-impl Settings {
+impl SearchSettings {
     /// The exact search with a limit.
     pub fn new(limit: Limit) -> Self {
-        Settings { limit, shallow: None, prune: 0.0, fours: None, deeper: false, table: TableSize::Auto }
+        SearchSettings {
+            limit,
+            shallow: None,
+            prune: 0.0,
+            fours: None,
+            deeper: false,
+            table: TableSize::Auto,
+        }
     }
 
     /// The number of bits of the table, by measurement (see `docs/performance.md`).
@@ -134,7 +141,7 @@ impl Settings {
 pub struct Expectimax<'a, const N: usize> {
     leaves: Leaves<'a>,
     rules: Rules,
-    settings: Settings,
+    settings: SearchSettings,
     level: Level,
     stop: Option<Arc<AtomicBool>>,
     endgames: Option<&'a Endgames>,
@@ -147,7 +154,7 @@ pub struct Expectimax<'a, const N: usize> {
 
 impl<'a, const N: usize> Expectimax<'a, N> {
     /// A player that searches with so many threads.
-    pub fn new(view: View<'a>, rules: Rules, settings: Settings, threads: usize) -> Self {
+    pub fn new(view: View<'a>, rules: Rules, settings: SearchSettings, threads: usize) -> Self {
         let trees = (0..threads.max(1)).map(|_| Tree::new()).collect();
         let leaves = Leaves { view, visitor: None, known: None };
         Expectimax {
@@ -208,7 +215,7 @@ impl<'a, const N: usize> Expectimax<'a, N> {
         effort: Effort,
         known: Option<&Known<'_>>,
     ) -> Option<[f32; 4]> {
-        let Settings { prune, deeper, .. } = self.settings;
+        let SearchSettings { prune, deeper, .. } = self.settings;
         let (table, stop) = (self.table.take(), self.stop.clone());
         let (deadline, most) = match effort {
             Effort::Any => (None, u64::MAX),

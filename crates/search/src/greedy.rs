@@ -1,5 +1,5 @@
 //! Greedy play of whole games, where a network's speed counts: a few games take turns, move by move, so that the memory
-//! accesses of one are under way while the others compute.
+//! accesses of one are in flight while the others compute.
 
 use afterstate_game::{Rules, State};
 use afterstate_network::{GameResult, GreedyGame, Isa, Kernel, Level, Network, Values, dispatch};
@@ -12,7 +12,7 @@ const GAMES: usize = 2;
 /// Moves between two reports: some milliseconds.
 const CHUNK: u64 = 1 << 15;
 
-/// Plays games until there are no more numbers: what the best moves lead to, on downgraded boards where that is asked for, and by
+/// Plays games until there are no more numbers: what the best moves lead to, on downgraded boards where requested, and by
 /// tables where endgames are around.
 /// `report` is told of the games that have ended, and now and then of none; when it returns `false`, play stops.
 pub fn play_greedily(

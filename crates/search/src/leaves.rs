@@ -7,7 +7,7 @@ use crate::endgame::Known;
 
 /// Sees every board whose value a search asks the network for.
 pub trait Visitor: Sync {
-    /// The value of this board was asked for.
+    /// The value of this board was requested.
     fn visit(&self, board: &[u8; 16]);
 }
 

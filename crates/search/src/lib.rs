@@ -31,7 +31,7 @@ mod tile_downgrading;
 mod tree;
 
 pub use endgame::{Endgames, NetworkGoals, Probing};
-pub use expectimax::{ADAPTIVE_NODES, Expectimax, Limit, MAX_PLIES, Settings, TableSize};
+pub use expectimax::{ADAPTIVE_NODES, Expectimax, Limit, MAX_PLIES, SearchSettings, TableSize};
 pub use greedy::play_greedily;
 pub use leaves::Visitor;
 pub use line::{LineMove, best_line};

@@ -1,4 +1,4 @@
-//! The best line: how the game goes on when typical tiles appear.
+//! The best line: how the game continues when typical tiles appear.
 
 use afterstate_game::{Afterstate, Move, Rules, State};
 use afterstate_network::View;

@@ -1,4 +1,4 @@
-//! Players: whoever can say what each move is worth.
+//! Players: anything that can value each move.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Advice {
     /// The value of each move by number: its reward and the score expected after it; `None` where it is illegal. A policy has
-    /// probabilities in place of scores, with its votes added.
+    /// probabilities instead of scores, with its votes added.
     pub values: [Option<f32>; 4],
     /// What a policy says of the moves, which expects no score.
     pub policy: Option<PolicyAdvice>,

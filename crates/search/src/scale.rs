@@ -9,7 +9,7 @@ use afterstate_endgame::{Near, Tables, Walls};
 use afterstate_game::{Afterstate, Board, Rules, State, game_rng};
 use afterstate_network::{Isa, Kernel, Level, View, dispatch};
 
-/// Endgames whose free tiles come to less are left to the network: with many empty cells, walls that never move are pessimistic.
+/// Endgames whose free tiles sum to less are left to the network: with many empty cells, walls that never move are pessimistic.
 pub(crate) const LEAST_SUM: u32 = 32;
 
 /// The greedy games that a scale is fitted by.

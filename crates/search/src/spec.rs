@@ -6,7 +6,7 @@ use afterstate_game::Rules;
 use afterstate_network::{MemoryError, View, check_fits};
 
 use crate::{
-    ADAPTIVE_NODES, Downgrade, Expectimax, Limit, MAX_PLIES, Player, Random, Settings, TableSize,
+    ADAPTIVE_NODES, Downgrade, Expectimax, Limit, MAX_PLIES, Player, Random, SearchSettings, TableSize,
     TileDowngrading,
 };
 
@@ -22,8 +22,8 @@ use crate::{
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PlayerSpec {
     /// How to search; `None` for random play.
-    pub search: Option<Settings>,
-    /// Which states are downgraded; `None` where nothing was said of it, which is what the model asks for, or none.
+    pub search: Option<SearchSettings>,
+    /// Which states are downgraded; `None` where nothing was said of it, which is what the model selects, or none.
     pub downgrade: Option<Downgrade>,
 }
 
@@ -57,7 +57,7 @@ pub enum SpecError {
 impl PlayerSpec {
     /// The exact search with a limit.
     pub fn new(limit: Limit) -> Self {
-        PlayerSpec { search: Some(Settings::new(limit)), downgrade: None }
+        PlayerSpec { search: Some(SearchSettings::new(limit)), downgrade: None }
     }
 
     /// Whether no tile that appears is looked at.
@@ -130,7 +130,7 @@ impl FromStr for PlayerSpec {
         let limit = parts.next().unwrap_or_default();
         let search = match limit {
             "random" => None,
-            _ => Some(Settings::new(parse_limit(limit).ok_or_else(|| SpecError::Limit(limit.into()))?)),
+            _ => Some(SearchSettings::new(parse_limit(limit).ok_or_else(|| SpecError::Limit(limit.into()))?)),
         };
         let mut spec = PlayerSpec { search, downgrade: None };
         for option in parts {

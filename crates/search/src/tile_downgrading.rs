@@ -22,7 +22,7 @@ use crate::{Advice, Player};
 const LARGEST: u8 = 17;
 
 /// Which boards are downgraded, as text: `32768` for those with that tile or a larger one, `16384..28672` for those with a
-/// 16384-tile until their large tiles come to 28672 (then not before there is a 32768-tile), `32768-once` for a single step as in
+/// 16384-tile until their large tiles reach 28672 (then not before there is a 32768-tile), `32768-once` for a single step as in
 /// guei-2021, `off` for none.
 ///
 /// ```
@@ -39,7 +39,7 @@ const LARGEST: u8 = 17;
 pub struct Downgrade {
     /// The exponent of the smallest tile that makes a board one that is downgraded; more than any for none.
     from: u8,
-    /// What the large tiles come to where boards are no longer downgraded, up to the next power of two; 0 for nowhere.
+    /// The sum of large tiles at which boards are no longer downgraded, up to the next power of two; 0 for nowhere.
     until: u32,
     /// Whether a board is downgraded by a single step.
     once: bool,

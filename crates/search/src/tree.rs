@@ -34,7 +34,7 @@ pub(crate) struct Conditions<'a> {
     pub(crate) deadline: Option<Instant>,
     /// After how many evaluated afterstates, over all searches of the tree, to give up.
     pub(crate) most: u64,
-    /// Set by whoever no longer wants to know.
+    /// Set by a caller that no longer needs the result.
     pub(crate) stop: Option<&'a AtomicBool>,
 }
 

@@ -130,7 +130,7 @@ async fn wrong_method() -> ApiError {
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "this path takes other methods", hint)
 }
 
-/// A mistake in one request; the others go on.
+/// A mistake in one request; the others continue.
 fn panicked(_: Box<dyn Any + Send>) -> Response {
     ApiError::internal("a mistake in afterstate itself").into_response()
 }

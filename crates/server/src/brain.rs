@@ -82,7 +82,7 @@ impl Brain {
         })
     }
 
-    /// Refuses an advice that is none: of a search that was stopped, or on a board that is not in the solution.
+    /// Rejects incomplete advice: of a search that was stopped, or on a board that is not in the solution.
     pub(crate) fn check<const N: usize>(
         &self,
         shared: &Shared,

@@ -1,7 +1,7 @@
 //! Errors, as people and programs see them.
 
 use afterstate_lab::model::ModelError;
-use afterstate_network::file::Problem;
+use afterstate_network::file::FileProblem;
 use axum::{
     Json,
     http::{HeaderValue, StatusCode, header::RETRY_AFTER},
@@ -35,7 +35,7 @@ impl ApiError {
         ApiError::new(StatusCode::NOT_FOUND, error, hint)
     }
 
-    /// What was asked for does not go with how things are.
+    /// The request conflicts with the present state.
     pub(crate) fn conflict(error: impl ToString, hint: impl ToString) -> Self {
         ApiError::new(StatusCode::CONFLICT, error, hint)
     }
@@ -82,7 +82,7 @@ impl From<ModelError> for ApiError {
                 return ApiError::bad("4×4 is not solved, and will not be", hint);
             }
             ModelError::Unsolved(_) => (StatusCode::NOT_FOUND, "`afterstate solve` solves it"),
-            ModelError::File(error) if matches!(error.problem, Problem::Network(_)) => {
+            ModelError::File(error) if matches!(error.problem, FileProblem::Network(_)) => {
                 (StatusCode::SERVICE_UNAVAILABLE, "close other programs, or choose a smaller model")
             }
             _ => (StatusCode::UNPROCESSABLE_ENTITY, "the file is damaged, or is not a model: get it again"),

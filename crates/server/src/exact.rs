@@ -1,4 +1,4 @@
-//! The solutions of small boards: 2×2 is solved when it is first asked for, 3×3 comes from a file.
+//! The solutions of small boards: 2×2 is solved when first requested, 3×3 comes from a file.
 
 use std::{
     fs,
@@ -36,7 +36,7 @@ pub(crate) enum Solving {
     Ended(Option<String>),
 }
 
-/// The largest sum of tiles that a game on 3×3 comes to.
+/// The largest sum of tiles that a game on 3×3 reaches.
 const LARGEST_SUM: f64 = 2044.0;
 
 /// Boards that are followed for the exact chances of tiles; where there are more, games are played.
@@ -65,7 +65,7 @@ impl Solutions {
         Model::exact("exact".into(), Exact { two: Some(self.two().clone()), three: self.three() })
     }
 
-    /// The chances of tiles from a small board on, if the game goes on with the best moves.
+    /// The chances of tiles from a small board on, if the game continues with the best moves.
     pub(crate) fn tile_chances(&self, board: &AnyBoard) -> Option<TileChances> {
         match board {
             AnyBoard::Two(board) => tile_chances(self.two(), State::new(*board)),

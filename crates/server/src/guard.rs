@@ -134,7 +134,7 @@ impl FromRequestParts<App> for Trusted {
     }
 }
 
-/// The address of whoever asks.
+/// The address of the client.
 pub(crate) struct Peer(pub(crate) IpAddr);
 
 impl FromRequestParts<App> for Peer {

@@ -45,13 +45,13 @@ use searches::{Limits, Searches};
 use tokio::sync::{Semaphore, watch};
 use training::Trainings;
 
-/// The port unless another one is asked for.
+/// The port unless given.
 pub const PORT: u16 = 2048;
 
 /// The ports after it that are tried when it is taken.
 const TRIES: u16 = 100;
 
-/// How long answers under way are waited for in the end.
+/// How long shutdown waits for running answers.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// How to serve.
@@ -164,7 +164,7 @@ impl Server {
         self.address
     }
 
-    /// What the page and programs need to start and stop work. It is for whoever reads the terminal.
+    /// What the page and programs need to start and stop work. It is meant for the reader of the terminal.
     pub fn token(&self) -> &str {
         &self.app.token
     }
@@ -228,7 +228,7 @@ impl Server {
     }
 }
 
-/// Takes the port that was asked for, or the first free one.
+/// Takes the port that was requested, or the first free one.
 fn listen(options: &Options) -> Result<TcpListener, ServeError> {
     let ports = match options.port {
         Some(port) => port..=port,
@@ -261,7 +261,7 @@ fn token() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Whether whoever started this process, `nohup` for one, has it ignore a terminal that is closed; `false` where the system does not tell.
+/// Whether the parent of this process, such as `nohup`, made it ignore a terminal that is closed; `false` where the system does not tell.
 pub fn ignores_hang_up() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -27,7 +27,7 @@ pub(crate) struct Bounds {
     pub(crate) patience: Duration,
 }
 
-/// Answers until `stop` is done, and finishes the answers that are under way then. `axum::serve` would do, but it waits
+/// Answers until `stop` is done, and finishes the answers still running then. `axum::serve` would do, but it waits
 /// for silent clients for ever.
 pub(crate) async fn serve(
     mut listener: TcpListener,

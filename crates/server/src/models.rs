@@ -32,7 +32,7 @@ pub(crate) enum Kind {
     File,
 }
 
-/// A model that can be asked for; the built-in one has no path.
+/// A model that can be requested; the built-in one has no path.
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
     pub(crate) name: String,
@@ -214,7 +214,7 @@ impl Slot {
     }
 }
 
-/// A lock that outlives a panic of whoever held it: what it guards is whole at any time.
+/// A lock that outlives a panic of its holder: what it guards is whole at any time.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

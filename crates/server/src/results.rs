@@ -22,7 +22,7 @@ pub(crate) const FILE: &str = "evaluations.jsonl";
 /// The latest results that are told; the file keeps all.
 const REMEMBERED: usize = 50;
 
-/// What came of an evaluation: a line of the file, like one of `eval.jsonl`, with scores in place of the training before.
+/// What came of an evaluation: a line of the file, like one of `eval.jsonl`, with scores instead of the training before.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Evaluation {
     /// What `afterstate eval --json` prints.

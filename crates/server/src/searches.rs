@@ -30,7 +30,7 @@ use crate::{
 /// The depth of a search that is not named.
 pub(crate) const USUAL_PLIES: u32 = 3;
 
-/// The search that a request asks for.
+/// The search of a request.
 #[derive(Clone, Copy)]
 pub(crate) enum Asked {
     /// As is usual for the model: so many moves ahead, or for a policy by the majority vote.
@@ -62,7 +62,7 @@ pub(crate) struct Limits {
     pub(crate) max_streams: usize,
     /// Searches of one address that wait.
     pub(crate) max_waiting_per_address: usize,
-    /// Long searches of one address, under way or waiting.
+    /// Long searches of one address, running or waiting.
     pub(crate) max_long_per_address: usize,
     /// Streams of one address.
     pub(crate) max_streams_per_address: usize,
@@ -183,7 +183,7 @@ impl Class {
     }
 }
 
-/// The searches that are under way or wait.
+/// The running and waiting searches.
 pub(crate) struct Searches {
     running: Arc<Semaphore>,
     /// The places that long searches may have: all but one.
@@ -200,7 +200,7 @@ pub(crate) struct Searches {
     places: usize,
 }
 
-/// The places of a search that is under way.
+/// The places of a running search.
 struct Places {
     _shares: Vec<Share>,
     _permits: Vec<OwnedSemaphorePermit>,
@@ -272,7 +272,7 @@ impl Searches {
         Ok(OpenStream { _share: share, _permit: permit })
     }
 
-    /// Searches under way, and such that wait.
+    /// Running and waiting searches.
     pub(crate) fn load(&self) -> (usize, usize) {
         (self.places - self.running.available_permits(), self.waiting.load(Relaxed))
     }

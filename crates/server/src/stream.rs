@@ -1,5 +1,5 @@
 //! Where a game's tiles come from, as a short text: `SEED-GAME-DRAWN`, the numbered game and how many numbers of its
-//! random stream are used. The server keeps no games: whoever plays brings this along.
+//! random stream are used. The server keeps no games: the player brings this along.
 
 use std::{fmt, str::FromStr};
 

@@ -11,7 +11,7 @@ use std::{
 
 use afterstate_lab::{
     recipe::{Recipe, shipped},
-    run::{Directory, Plan},
+    run::{Directory, MemoryPlan},
 };
 use axum::http::StatusCode;
 use tokio::{
@@ -31,7 +31,7 @@ use crate::{
 /// How long a training may take to begin, or to save and stop, before the answer is given without knowing.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long a training that has begun may take to find out that it cannot go on.
+/// How long a training that has begun may take to find out that it cannot continue.
 const MOMENT: Duration = Duration::from_millis(300);
 
 /// The seconds between the checkpoints of small networks: the page plays against the model of the moment.
@@ -40,7 +40,7 @@ const CHECKPOINT_SECONDS: u64 = 20;
 /// Large networks have more seconds for each so many bytes, so that saving takes a small share of the time.
 const CHECKPOINT_BYTES_PER_SECOND: u64 = 5 << 20;
 
-/// The longest training that can be asked for, in seconds.
+/// The longest training that can be requested, in seconds.
 const LONGEST: f64 = 30.0 * 86_400.0;
 
 /// What to train.
@@ -50,7 +50,7 @@ pub(crate) struct Wanted {
     pub(crate) seconds: Option<f64>,
 }
 
-/// The training that is under way, if there is one.
+/// The running training, if any.
 pub(crate) struct Trainings {
     program: Option<PathBuf>,
     runs: PathBuf,
@@ -82,7 +82,7 @@ impl Trainings {
         self.program.is_some()
     }
 
-    /// The name of the run that is under way.
+    /// The name of the running run.
     pub(crate) fn current(&self) -> Option<String> {
         let current = lock(&self.current);
         current
@@ -164,7 +164,7 @@ impl Trainings {
         true
     }
 
-    /// Stops what is under way.
+    /// Stops the running training.
     pub(crate) async fn close(&self) {
         if let Some(name) = self.current() {
             self.stop(&name).await;
@@ -191,7 +191,7 @@ impl Trainings {
         Ok(ended)
     }
 
-    /// The name that was asked for, if it is free; or one like the recipe's.
+    /// The name that was requested, if it is free; or one like the recipe's.
     fn free_name(&self, wanted: &Wanted) -> Answer<String> {
         let is_free = |name: &str| !self.runs.join(name).exists();
         let Some(name) = &wanted.name else {
@@ -235,7 +235,7 @@ fn overrides(wanted: &Wanted) -> Answer<Vec<String>> {
     let resolve = |overrides: &[String]| -> Answer<Recipe> {
         shipped.recipe(overrides).map_err(|error| ApiError::bad(error, "leave `seconds` out"))
     };
-    let plan = Plan::of(&resolve(&overrides)?).map_err(ApiError::internal)?;
+    let plan = MemoryPlan::of(&resolve(&overrides)?).map_err(ApiError::internal)?;
     let seconds = CHECKPOINT_SECONDS.max(plan.bytes / CHECKPOINT_BYTES_PER_SECOND);
     overrides.push(format!("checkpoint.every_seconds={seconds}"));
     Ok(overrides)

@@ -18,7 +18,7 @@ use crate::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Boards {
     /// All that it reaches. A policy may treat the images of a board differently, be it only where
-    /// two moves are equally good, so this is what its games come to.
+    /// two moves are equally good, so its games converge to this.
     All,
     /// Of the images of a board only the canonical one: right for policies that are symmetric, up to
     /// eight times less work, and for others the value of looking at canonical boards alone.
@@ -27,7 +27,7 @@ pub enum Boards {
 
 /// How a policy is evaluated.
 #[derive(Clone, Copy)]
-pub struct Settings<'a, const N: usize> {
+pub struct SolverSettings<'a, const N: usize> {
     /// The rules of the game.
     pub rules: Rules,
     /// Which boards the policy is asked about.
@@ -40,7 +40,7 @@ pub struct Settings<'a, const N: usize> {
     pub threads: usize,
 }
 
-/// What a policy comes to, exactly.
+/// The exact value of a policy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Evaluation<const N: usize> {
     /// The mean score.
@@ -53,7 +53,7 @@ pub struct Evaluation<const N: usize> {
     pub states: u64,
     /// For each tile, by exponent from 1 on, the probability that a game reaches at least that.
     pub tiles: Vec<f64>,
-    /// What it loses against the best play, if that was asked for.
+    /// What it loses against the best play, if requested.
     pub regret: Option<Regret<N>>,
 }
 
@@ -125,7 +125,7 @@ const BLOCK: usize = 1024;
 /// When the policy makes an illegal move.
 pub fn evaluate<const N: usize>(
     policy: &impl Policy<N>,
-    settings: &Settings<'_, N>,
+    settings: &SolverSettings<'_, N>,
     mut progress: impl FnMut(u32),
 ) -> Evaluation<N> {
     let walk = Walk { policy, settings };
@@ -223,7 +223,7 @@ struct Step<const N: usize> {
 
 struct Walk<'a, const N: usize, P> {
     policy: &'a P,
-    settings: &'a Settings<'a, N>,
+    settings: &'a SolverSettings<'a, N>,
 }
 
 impl<const N: usize, P: Policy<N>> Walk<'_, N, P> {

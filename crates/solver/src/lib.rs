@@ -1,11 +1,11 @@
 //! Exact values on small boards: the best play, and any policy, without playing a game.
 //!
 //! [`Space`] enumerates what games can reach, [`Space::solve`] finds the values of the best play, and
-//! [`evaluate`] finds what a policy comes to:
+//! [`evaluate`] finds the exact value of a policy:
 //!
 //! ```
 //! use afterstate_game::{Rules, State};
-//! use afterstate_solver::{Boards, Objective, Settings, Space, evaluate};
+//! use afterstate_solver::{Boards, Objective, SolverSettings, Space, evaluate};
 //!
 //! let rules = Rules::default();
 //! let space = Space::<2>::enumerate(&rules, 1, |_| ());
@@ -15,7 +15,7 @@
 //!
 //! let first = |state: State<2>| state.legal_moves().next().expect("the game goes on");
 //! let settings =
-//!     Settings { rules, boards: Boards::All, until: Objective::Score, optimum: Some(&solution), threads: 1 };
+//!     SolverSettings { rules, boards: Boards::All, until: Objective::Score, optimum: Some(&solution), threads: 1 };
 //! let evaluation = evaluate(&first, &settings, |_| ());
 //! assert_eq!(format!("{:.2}", evaluation.expected_score), "26.34");
 //! ```
@@ -33,7 +33,7 @@ mod threads;
 mod tiles;
 mod word;
 
-pub use evaluate::{Boards, Evaluation, Settings, evaluate};
+pub use evaluate::{Boards, Evaluation, SolverSettings, evaluate};
 pub use file::{SolutionError, is_solution};
 pub use optimum::known_optimum;
 pub use policy::{Greedy, Policy, Searching};

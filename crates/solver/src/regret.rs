@@ -33,7 +33,7 @@ pub struct Mistake<const N: usize> {
     pub best: Move,
     /// What the move is short of the best one.
     pub regret: f64,
-    /// The expected number of times that a game comes to this mistake.
+    /// The expected number of times that a game reaches this mistake.
     pub probability: f64,
     /// What that costs on average: the mistake's share of the whole loss.
     pub loss: f64,

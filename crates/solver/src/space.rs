@@ -20,7 +20,7 @@ pub(crate) struct Layer {
     pub(crate) afterstates: Vec<u32>,
 }
 
-/// All reachable boards of a side, up to symmetry: those of all games, whoever plays.
+/// All reachable boards of a side, up to symmetry: those of all games, by any player.
 pub struct Space<const N: usize> {
     pub(crate) layers: Vec<Layer>,
     pub(crate) rules: Rules,

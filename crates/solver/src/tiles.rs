@@ -54,7 +54,7 @@ impl<const N: usize> Solution<N> {
 mod tests {
     use afterstate_game::{Move, Rules, State};
 
-    use crate::{Boards, Objective, Settings, Space, evaluate};
+    use crate::{Boards, Objective, SolverSettings, Space, evaluate};
 
     #[test]
     fn chances_of_a_start_are_those_of_the_whole_game() {
@@ -62,7 +62,7 @@ mod tests {
         let solution = Space::<2>::enumerate(&rules, 1, |_| ()).solve(Objective::Score, 1, |_| ());
         let best = |state: State<2>| solution.best(state).map_or(Move::Up, |(a, _)| a);
         let settings =
-            Settings { rules, boards: Boards::All, until: Objective::Score, optimum: None, threads: 1 };
+            SolverSettings { rules, boards: Boards::All, until: Objective::Score, optimum: None, threads: 1 };
         let whole = evaluate(&best, &settings, |_| ()).tiles;
         // The first boards with their probabilities, from the rules.
         let empty = afterstate_game::Afterstate::new("00/00".parse().expect("a board"));

@@ -1,5 +1,5 @@
 //! Scoped threads: how the crates spread work over cores. Every function returns after its last thread has ended, and a panic
-//! in a thread goes on in the caller.
+//! in a thread continues in the caller.
 
 use std::{
     ops::Range,

@@ -161,7 +161,7 @@ fn write_moves(board: Board<4>, why: &str, out: &mut dyn Write) -> Result<(), Fa
 
 /// The probability of each cell and tile.
 fn write_spawns(board: Board<4>, rules: &Rules, why: &str, out: &mut dyn Write) -> Result<(), Failure> {
-    // A board from which this afterstate comes by a legal move, so that environments can be asked for it.
+    // A board from which this afterstate comes by a legal move, so that environments can be requested it.
     let (before, a) =
         predecessor(board).ok_or_else(|| Failure::other("no predecessor", "a mistake in the program"))?;
     let empty = board.empty_count() as f64;

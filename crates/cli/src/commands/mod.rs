@@ -98,7 +98,7 @@ impl Command {
     }
 }
 
-/// The number of threads that was asked for, 0 for all cores.
+/// The number of threads that was requested, 0 for all cores.
 fn thread_count(asked: usize) -> usize {
     match asked {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -106,7 +106,7 @@ fn thread_count(asked: usize) -> usize {
     }
 }
 
-/// The most threads that can be asked for.
+/// The most threads that can be requested.
 const MOST_THREADS: usize = 1024;
 
 /// Reads a number of threads.

@@ -348,7 +348,7 @@ fn runs_are_removed_by_their_files_and_the_rest_is_kept() {
     fs::write(run.join(".model.safetensors.tmp-1-0"), "a model").expect("a file");
     assert_eq!(remove(), "");
     assert!(!run.exists());
-    // Whatever an interrupted removal has left, the same command goes on.
+    // Whatever an interrupted removal has left, the same command continues.
     train();
     fs::remove_file(run.join("model.safetensors")).expect("a file");
     fs::remove_dir_all(run.join("checkpoint")).expect("a directory");

@@ -15,7 +15,7 @@ use afterstate_endgame::{Endgame, Precision, Set, Solver, Table};
 use afterstate_game::Rules;
 use afterstate_lab::{
     deal::Part,
-    evaluate::{KeptGames, KeptHeader, Outcome},
+    evaluate::{KeptGames, KeptHeader, PlayOutcome},
     recipe::Recipe,
     records::{About, Recorder, shards},
     review,
@@ -246,7 +246,7 @@ fn the_corpus_can_be_made_anew() {
     let header = KeptHeader { model, checksum, search, seed: 1, collect: None, share: None };
     let (mut kept, _) = KeptGames::open(&path, &header).expect("a file");
     let result = GameResult { game: 0, score: 8, max_exponent: 3, moves: 5 };
-    kept.add(&Outcome { results: vec![result], ..Outcome::default() }, 1.5).expect("written");
+    kept.add(&PlayOutcome { results: vec![result], ..PlayOutcome::default() }, 1.5).expect("written");
     let position = r#"{"step":16384,"board":"eeda/0000/0000/0000","game":1,"score":9}"#;
     fs::write(place("json_lines", "positions"), format!("{position}\n")).expect("a file");
 }

@@ -7,7 +7,7 @@ use afterstate_dcnn::{
     CrossEntropy, Dcnn, DcnnInfo, DcnnSpec, Play, PolicyPlayer, Sample, SquaredError, Trainer,
 };
 use afterstate_game::{Board, Move, State, Symmetry};
-use afterstate_network::file::{Problem, safetensors::TensorFile};
+use afterstate_network::file::{FileProblem, safetensors::TensorFile};
 use afterstate_search::Player;
 
 /// Boards of a game, each with its first legal move.
@@ -59,7 +59,7 @@ fn a_resumed_training_goes_on_exactly() {
     let model = directory.path().join("model.safetensors");
     Dcnn::load(&path).unwrap().save(&model, &BTreeMap::new()).unwrap();
     let error = Trainer::<CrossEntropy>::load(&model, 1).err().unwrap();
-    assert!(matches!(error.problem, Problem::Metadata { key: "adam_steps", .. }), "{error}");
+    assert!(matches!(error.problem, FileProblem::Metadata { key: "adam_steps", .. }), "{error}");
     assert!(Trainer::<SquaredError>::load(&path, 1).is_err());
 }
 
@@ -77,7 +77,7 @@ fn files_hold_what_was_written() {
     let mut bytes = std::fs::read(&path).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     std::fs::write(&path, bytes).unwrap();
-    assert!(matches!(Dcnn::load(&path).unwrap_err().problem, Problem::Checksum { .. }));
+    assert!(matches!(Dcnn::load(&path).unwrap_err().problem, FileProblem::Checksum { .. }));
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["play", games, seed, file, ref options @ ..] => {
             let option = |name: &str| options.iter().skip_while(|word| **word != name).nth(1).copied();
             let search = option("--judge").unwrap_or("3ply");
-            let settings = Settings {
+            let settings = PlaySettings {
                 games: games.parse()?,
                 seed: seed.parse()?,
                 positions: option("--positions").map_or(Ok(POSITIONS), str::parse)?,
@@ -101,7 +101,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// What is played, and how much of it is looked at.
-struct Settings {
+struct PlaySettings {
     games: u64,
     seed: u64,
     positions: usize,
@@ -110,8 +110,13 @@ struct Settings {
 }
 
 /// Lets everybody play, and writes down what a judge thinks of it.
-fn play(settings: &Settings, file: &Path, model: Option<&Path>, search: &str) -> Result<(), Box<dyn Error>> {
-    let Settings { games, seed, positions, plays_on } = *settings;
+fn play(
+    settings: &PlaySettings,
+    file: &Path,
+    model: Option<&Path>,
+    search: &str,
+) -> Result<(), Box<dyn Error>> {
+    let PlaySettings { games, seed, positions, plays_on } = *settings;
     let mut out = BufWriter::new(File::create(file)?);
     let (built_in, judging) = (Model::open(None)?, Model::open(model)?);
     let mut contestants = Contestants::new(&built_in);

@@ -23,7 +23,7 @@ use crate::{
 /// The games between two lines of the record: what an interruption loses.
 const BATCH: u64 = 50;
 
-/// Games that have been played, and the positions that they came to.
+/// Games that have been played, and the positions they reached.
 #[derive(Serialize, Deserialize)]
 struct Batch {
     results: Vec<GameResult>,

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{Chain, Step, Work};
 use crate::{
     recipe::{Collect, Recipe},
-    run::{Directory, Plan, RunError, moves_per_second},
+    run::{Directory, MemoryPlan, RunError, moves_per_second},
 };
 
 /// The moves of an episode where the budget counts episodes: those of a game of 270,000 points, about.
@@ -88,7 +88,7 @@ struct Rates {
 impl Rates {
     fn cost(&mut self, step: &Step) -> Result<Cost, RunError> {
         let recipe = step.recipe();
-        let plan = Plan::of(recipe)?;
+        let plan = MemoryPlan::of(recipe)?;
         match &step.work {
             Work::Train(_) => {
                 let keeps = if recipe.checkpoint.keep { 2 * plan.bytes } else { 0 };

@@ -2,7 +2,7 @@
 //!
 //! A recipe that begins with a run (`network.from = "runs/NAME"`) needs that run, which the recipe `NAME` makes. One that
 //! begins at collected positions (`start.positions` with `[collect]`) needs the file, and the model that plays. Those
-//! recipes have needs of their own. A step whose result is there is skipped; one that was interrupted goes on.
+//! recipes have needs of their own. A step whose result is there is skipped; an interrupted one continues.
 
 mod collect;
 mod cost;

@@ -6,7 +6,7 @@ use afterstate_network::file::atomic::write_atomically;
 use serde::{Deserialize, Serialize};
 
 use super::Chain;
-use crate::run::{Directory, Plan, RunError};
+use crate::run::{Directory, MemoryPlan, RunError};
 
 /// How far a chain is: `chain.json` in the directory of its last training, until that one begins.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl Reserved {
     pub fn new(chain: &Chain, resume: bool) -> Result<Option<Self>, RunError> {
         let Some(last) = chain.steps.last() else { return Ok(None) };
         for step in chain.steps.iter().filter(|step| !step.is_done) {
-            Plan::of(step.recipe())?.check()?;
+            MemoryPlan::of(step.recipe())?.check()?;
         }
         let directory = Directory::new(&last.target);
         if directory.is_taken() && !resume {

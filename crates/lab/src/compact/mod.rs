@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use afterstate_game::Rules;
 use afterstate_network::{
     Network, NetworkError, Values,
-    file::{Problem, packed::Packed},
+    file::{FileProblem, packed::Packed},
 };
 
 use afterstate_search::Downgrade;
@@ -25,7 +25,7 @@ use visits::Visits;
 
 /// What a compact model is to be.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Settings {
+pub struct CompactSettings {
     /// The largest number of bytes of its file.
     pub bytes: u64,
     /// The number of games in which visits are counted.
@@ -42,7 +42,7 @@ pub struct Settings {
 
 /// How far it has come.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Progress {
+pub enum CompactProgress {
     /// So many games have been played.
     Played(u64),
     /// A try at packing: the step of the rarest weights, the number of weights that are kept, and of bytes.
@@ -63,7 +63,7 @@ pub enum CompactError {
     Network(#[from] NetworkError),
     /// It cannot be packed.
     #[error(transparent)]
-    Packing(#[from] Problem),
+    Packing(#[from] FileProblem),
     /// Someone had enough of it.
     #[error("stopped")]
     Stopped,
@@ -78,8 +78,8 @@ const HEADER: u64 = 16 << 10;
 /// When the network is not of afterstates or too large, or `watch` has stopped it.
 pub fn compact(
     network: &Network,
-    settings: Settings,
-    mut watch: impl FnMut(Progress) -> bool,
+    settings: CompactSettings,
+    mut watch: impl FnMut(CompactProgress) -> bool,
 ) -> Result<Packed, CompactError> {
     let spec = network.spec();
     if spec.values != Values::Afterstates {
@@ -87,15 +87,17 @@ pub fn compact(
     }
     let bytes = settings.bytes.checked_sub(HEADER).filter(|&bytes| bytes > 80_000);
     let bytes = bytes.ok_or(CompactError::Bytes(settings.bytes))?;
-    let visits = count_visits(network, settings, |games| watch(Progress::Played(games)))?;
+    let visits = count_visits(network, settings, |games| watch(CompactProgress::Played(games)))?;
     let rearranged = rearrange(network, &visits)?;
     drop(visits);
-    fit(&rearranged, bytes, |packed, step| watch(Progress::Packed(step, packed.weights(), packed.bytes())))
+    fit(&rearranged, bytes, |packed, step| {
+        watch(CompactProgress::Packed(step, packed.weights(), packed.bytes()))
+    })
 }
 
 fn count_visits(
     network: &Network,
-    settings: Settings,
+    settings: CompactSettings,
     mut watch: impl FnMut(u64) -> bool,
 ) -> Result<Visits, CompactError> {
     let visits = Visits::new(network);
@@ -140,7 +142,7 @@ fn fit(
     let mut best = None;
     for _ in 0..MOST_TRIES {
         let step = log_step.exp2() as f32;
-        let packed = Packed::new(network, *stages, step, |position| precisions[position])?;
+        let packed = Packed::new(network, *stages, step, |index| precisions[index])?;
         if !watch(&packed, step) {
             return Err(CompactError::Stopped);
         }

@@ -15,7 +15,7 @@ pub(super) struct Rearranged {
     pub(super) network: Network,
     /// How its stages are to be coded: those that weight promotion has made from one another, as differences.
     pub(super) stages: StageCoding,
-    /// The precisions of its weights, by position.
+    /// The precisions of its weights, by index.
     pub(super) precisions: Vec<u8>,
 }
 
@@ -92,7 +92,7 @@ impl Rearranging<'_> {
             let weight = if is_promoted(weight) { *before } else { weight };
             weight - std::mem::replace(before, weight)
         });
-        (change.collect(), self.old.positions(number).map(|position| self.visits.get(position)).collect())
+        (change.collect(), self.old.indices(number).map(|index| self.visits.get(index)).collect())
     }
 
     /// Takes what has changed where there are visits; other weights are those of the stage before, or 0.
@@ -103,8 +103,8 @@ impl Rearranging<'_> {
         let visited = weights.iter_mut().zip(change).zip(visits).filter(|(_, visits)| **visits > 0);
         visited.for_each(|((weight, change), _)| *weight += change);
         network.set_table(number, weights.iter().copied());
-        for (position, &visits) in network.positions(number).zip(visits) {
-            precisions[position] = precision(visits);
+        for (index, &visits) in network.indices(number).zip(visits) {
+            precisions[index] = precision(visits);
         }
     }
 }

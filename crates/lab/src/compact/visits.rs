@@ -9,7 +9,7 @@ use afterstate_game::Game;
 use afterstate_network::{FeatureSlots, Level, Network};
 use afterstate_search::{Limit, Player, PlayerSpec, Visitor};
 
-use super::Settings;
+use super::CompactSettings;
 
 /// Every so many moves, the lookups of a search are counted: those of the moves between are much the same.
 const EVERY: u64 = 32;
@@ -50,16 +50,16 @@ impl Visits {
         Visits { counts: std::iter::repeat_with(AtomicU32::default).take(network.weights().len()).collect() }
     }
 
-    /// How often the weight at a position was looked up.
-    pub(super) fn get(&self, position: usize) -> u32 {
-        self.counts[position].load(Relaxed)
+    /// How often the weight at an index was looked up.
+    pub(super) fn get(&self, index: usize) -> u32 {
+        self.counts[index].load(Relaxed)
     }
 
     /// Plays a game and counts.
     ///
     /// The counts of a game depend on its number and the seed alone: its players have tables of their own.
-    pub(super) fn play<const N: usize>(&self, network: &Network, settings: Settings, number: u64) {
-        let Settings { rules, seed, downgrade, .. } = settings;
+    pub(super) fn play<const N: usize>(&self, network: &Network, settings: CompactSettings, number: u64) {
+        let CompactSettings { rules, seed, downgrade, .. } = settings;
         let search = |plies| PlayerSpec::new(Limit::Plies(plies)).or_downgraded(downgrade);
         let slots = Mutex::new(FeatureSlots::new(network, 1));
         let counting = Counting { network, visits: self, level: Level::best(), slots };

@@ -9,7 +9,7 @@ use afterstate_game::{Afterstate, Move, Rules};
 use afterstate_network::file::FileError;
 use afterstate_search::{Limit, Player, PlayerSpec};
 
-use super::{DcnnError, Settings, Taught, tuples::TupleLearner};
+use super::{DcnnError, DcnnSettings, Taught, tuples::TupleLearner};
 use crate::records::Record;
 
 pub(super) enum Learner {
@@ -40,7 +40,7 @@ fn policy_samples(records: &[Record]) -> Vec<Sample<Move>> {
 
 impl Learner {
     /// Begins.
-    pub(super) fn new(settings: &Settings, threads: usize, device: Device) -> Result<Self, DcnnError> {
+    pub(super) fn new(settings: &DcnnSettings, threads: usize, device: Device) -> Result<Self, DcnnError> {
         let net = |spec| Dcnn::new(spec, settings.seed);
         match (&settings.network, settings.spec()?) {
             (Taught::Tjwei, Some(spec)) => Ok(Learner::Value(Trainer::new(net(spec), threads)?.on(device)?)),
@@ -55,7 +55,7 @@ impl Learner {
 
     /// Goes on from a checkpoint, and gives its other metadata.
     pub(super) fn load(
-        settings: &Settings,
+        settings: &DcnnSettings,
         path: &Path,
         threads: usize,
         device: Device,

@@ -1,8 +1,8 @@
 //! Networks taught by play records (kondo-2019, sections 4.2, 5.1 and 6): runs that can be interrupted and resumed.
 //!
 //! A run directory holds `dcnn.json` (the settings), `log.jsonl` (error and accuracy), `eval.jsonl` (test plays),
-//! `model.safetensors` and `checkpoint/state.safetensors`, with the checkpoint before it. A resumed run goes on exactly where its checkpoint was: records come in an order
-//! that is a function of the settings, and the weights do not depend on the number of threads. It may go on on another device.
+//! `model.safetensors` and `checkpoint/state.safetensors`, with the checkpoint before it. A resumed run continues exactly from its checkpoint: records come in an order
+//! that is a function of the settings, and the weights do not depend on the number of threads. It may continue on another device.
 
 mod learner;
 mod training;
@@ -29,7 +29,7 @@ use crate::{
     stats::EvalReport,
 };
 
-pub use training::{Event, Outcome, Training};
+pub use training::{DcnnOutcome, Event, Training};
 
 /// The network that is taught.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ pub enum Taught {
 
 /// What to teach, by which records, and how.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Settings {
+pub struct DcnnSettings {
     /// The directory of the records.
     pub records: PathBuf,
     /// How many of its shards are used, the first ones by name; all when the run begins.
@@ -82,10 +82,10 @@ pub struct Settings {
     pub test_games: u64,
 }
 
-impl Default for Settings {
+impl Default for DcnnSettings {
     /// Those of kondo-2019 for five layers, and 2·10⁷ records.
     fn default() -> Self {
-        Settings {
+        DcnnSettings {
             records: PathBuf::new(),
             shards: 0,
             shards_checksum: String::new(),
@@ -104,7 +104,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl DcnnSettings {
     /// What the convolutional network is; `None` for tuples.
     ///
     /// # Errors
@@ -170,9 +170,9 @@ impl Settings {
     }
 
     /// Whether a run with these settings learns as one with others does.
-    fn learns_like(&self, other: &Settings) -> bool {
-        let Settings { samples, test_every, test_games, .. } = other.clone();
-        let same = Settings { samples, test_every, test_games, ..self.clone() };
+    fn learns_like(&self, other: &DcnnSettings) -> bool {
+        let DcnnSettings { samples, test_every, test_games, .. } = other.clone();
+        let same = DcnnSettings { samples, test_every, test_games, ..self.clone() };
         same == *other
     }
 }
@@ -239,7 +239,7 @@ pub enum DcnnError {
     /// No such tuples, or no room for them.
     #[error("`{name}` is no network to teach: {problem}")]
     Tuples {
-        /// What was asked for.
+        /// The requested one.
         name: String,
         /// What is wrong with it.
         problem: String,
@@ -342,7 +342,7 @@ pub fn accuracy(
     device: Device,
 ) -> Result<Step, DcnnError> {
     let mut trainer = Trainer::<CrossEntropy>::new(net, threads)?.on(device)?;
-    let mut records = Shuffled::new(shards(records)?, Settings::default().buffer, 0)?;
+    let mut records = Shuffled::new(shards(records)?, DcnnSettings::default().buffer, 0)?;
     let (mut total, mut left) = (Step::default(), samples);
     while left > 0 {
         let mut sample = || -> Result<_, DcnnError> {

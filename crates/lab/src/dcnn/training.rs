@@ -10,11 +10,11 @@ use std::{
 
 use afterstate_dcnn::{Device, Step};
 use afterstate_game::{GameRng, Rules, Symmetry, game_rng};
-use afterstate_network::file::{FileError, Problem};
+use afterstate_network::file::{FileError, FileProblem};
 use rand_core::Rng;
 use serde_json::json;
 
-use super::{DcnnError, LearningLine, Settings, TestLine, learner::Learner};
+use super::{DcnnError, DcnnSettings, LearningLine, TestLine, learner::Learner};
 use crate::{
     deal::Deck,
     evaluate::{self, Games, evaluate_players},
@@ -38,7 +38,7 @@ const HELD_OUT_SHARE: usize = 50;
 
 /// What a watcher is told.
 pub enum Event<'a> {
-    /// Learning goes on: so many records so far, and how it did on the last batch of them.
+    /// Progress of training: so many records so far, and how it did on the last batch of them.
     Learning(u64, Step),
     /// A line was added to the log.
     Logged(&'a LearningLine),
@@ -52,7 +52,7 @@ pub enum Event<'a> {
 
 /// How a run ended.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Outcome {
+pub struct DcnnOutcome {
     /// Whether all records have been learned from; otherwise it was stopped, and can be resumed.
     pub finished: bool,
     /// The records learned from.
@@ -64,7 +64,7 @@ pub struct Outcome {
 /// A run that is ready to go.
 pub struct Training {
     directory: Directory,
-    settings: Settings,
+    settings: DcnnSettings,
     threads: usize,
     learner: Learner,
     records: Shuffled,
@@ -75,7 +75,7 @@ pub struct Training {
     log: Log<LearningLine>,
     tests: Log<TestLine>,
     last_test: Option<TestLine>,
-    /// What was wrong with what it goes on from.
+    /// What was wrong with what it continues from.
     warnings: Vec<DcnnError>,
     _lock: File,
 }
@@ -87,36 +87,37 @@ impl Training {
     /// When the directory holds a run or cannot be used, there is no such device, or the records cannot be read.
     pub fn start(
         directory: Directory,
-        settings: Settings,
+        settings: DcnnSettings,
         threads: usize,
         device: Device,
     ) -> Result<Self, DcnnError> {
-        if Settings::stored(&directory)?.is_some() || directory.holds_run() || directory.has_checkpoint() {
+        if DcnnSettings::stored(&directory)?.is_some() || directory.holds_run() || directory.has_checkpoint()
+        {
             return Err(DcnnError::Exists(directory.path().into()));
         }
         directory.check_unused().map_err(|_| DcnnError::Foreign(directory.path().into()))?;
         settings.check(threads)?;
         let shards = shards(&settings.records)?;
-        let settings = Settings { shards: shards.len(), shards_checksum: digest(&shards)?, ..settings };
+        let settings = DcnnSettings { shards: shards.len(), shards_checksum: digest(&shards)?, ..settings };
         let lock = lock(&directory)?;
         let learner = Learner::new(&settings, threads, device)?;
         settings.store(&directory)?;
         Training::prepare(directory, settings, threads, Point::start(learner), lock)
     }
 
-    /// Prepares to go on with a run; only the number of records and the test plays may have changed.
+    /// Prepares to continue a run; only the number of records and the test plays may have changed.
     ///
     /// # Errors
     /// When there is no run, something else has changed, there is no such device, or a file cannot be read.
     pub fn resume(
         directory: Directory,
-        settings: Settings,
+        settings: DcnnSettings,
         threads: usize,
         device: Device,
     ) -> Result<Self, DcnnError> {
-        let stored = Settings::stored(&directory)?;
+        let stored = DcnnSettings::stored(&directory)?;
         let stored = stored.ok_or_else(|| DcnnError::NoRun(directory.path().into()))?;
-        let settings = Settings { shards_checksum: stored.shards_checksum.clone(), ..settings };
+        let settings = DcnnSettings { shards_checksum: stored.shards_checksum.clone(), ..settings };
         if !settings.learns_like(&stored) {
             return Err(DcnnError::Changed);
         }
@@ -137,7 +138,7 @@ impl Training {
 
     fn prepare(
         directory: Directory,
-        settings: Settings,
+        settings: DcnnSettings,
         threads: usize,
         point: Point,
         lock: File,
@@ -189,7 +190,7 @@ impl Training {
     }
 
     /// Its settings.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &DcnnSettings {
         &self.settings
     }
 
@@ -201,7 +202,7 @@ impl Training {
         mut self,
         stop: &AtomicBool,
         mut watch: impl FnMut(Event<'_>),
-    ) -> Result<Outcome, DcnnError> {
+    ) -> Result<DcnnOutcome, DcnnError> {
         self.warnings.drain(..).for_each(|warning| watch(Event::Warning(&warning)));
         if self.is_at_test() {
             // Unless it has been made: games that were interrupted are played again.
@@ -243,7 +244,7 @@ impl Training {
             self.save()?;
         }
         let finished = self.samples >= self.settings.samples;
-        Ok(Outcome { finished, samples: self.samples, test: self.last_test })
+        Ok(DcnnOutcome { finished, samples: self.samples, test: self.last_test })
     }
 
     /// Learns from the next batch.
@@ -267,7 +268,7 @@ impl Training {
 
     /// The learning rate now.
     fn rate(&self) -> f32 {
-        let Settings { rate, final_rate, samples, .. } = self.settings;
+        let DcnnSettings { rate, final_rate, samples, .. } = self.settings;
         rate * (final_rate / rate).powf((self.samples as f64 / samples as f64) as f32)
     }
 
@@ -307,7 +308,7 @@ impl Training {
         let deck = Deck::new(count);
         let games = Games { rules: Rules::default(), seed: evaluate::SEED, dealer: &deck };
         let player = || self.learner.player();
-        let ended = |ended: &evaluate::Outcome| {
+        let ended = |ended: &evaluate::PlayOutcome| {
             ended.results.iter().for_each(|result| watch(Event::Game(result)));
             !stop.load(Relaxed)
         };
@@ -336,7 +337,7 @@ impl Training {
         ]);
         let unsaved = |error: FileError| match error.problem {
             // Numbers that are not finite are not the file's fault.
-            Problem::NotFinite { .. } => self.diverged(),
+            FileProblem::NotFinite { .. } => self.diverged(),
             _ => error.into(),
         };
         let model = self.learner.save_model(&self.directory.model(), &extra).map_err(unsaved);
@@ -353,12 +354,12 @@ const SAMPLES: &str = "samples";
 const SETTINGS: &str = "settings";
 const SECONDS: &str = "seconds";
 
-/// Where a run begins, or goes on.
+/// Where a run begins, or continues.
 struct Point {
     learner: Learner,
     samples: u64,
     seconds: f64,
-    /// What was wrong with what it goes on from.
+    /// What was wrong with what it continues from.
     warnings: Vec<DcnnError>,
 }
 
@@ -368,12 +369,12 @@ impl Point {
     }
 
     /// Takes up a checkpoint of a run with these settings.
-    fn load(path: &Path, settings: &Settings, threads: usize, device: Device) -> Result<Self, DcnnError> {
+    fn load(path: &Path, settings: &DcnnSettings, threads: usize, device: Device) -> Result<Self, DcnnError> {
         let (learner, extra) = Learner::load(settings, path, threads, device)?;
         if let Some(found) = extra.get(VERSION).filter(|version| *version != env!("CARGO_PKG_VERSION")) {
             return Err(DcnnError::Version { path: path.into(), found: found.clone() });
         }
-        let of = extra.get(SETTINGS).and_then(|text| serde_json::from_str::<Settings>(text).ok());
+        let of = extra.get(SETTINGS).and_then(|text| serde_json::from_str::<DcnnSettings>(text).ok());
         if !of.is_some_and(|of| settings.learns_like(&of)) {
             return Err(DcnnError::OtherSettings(path.into()));
         }

@@ -6,7 +6,7 @@ use afterstate_network::Network;
 use afterstate_search::{Downgrade, Endgames, play_greedily};
 use afterstate_threads::watched;
 
-use super::{Games, Outcome};
+use super::{Games, PlayOutcome};
 use crate::stats::GameResult;
 
 /// See [`super::evaluate`].
@@ -16,7 +16,7 @@ pub(super) fn evaluate(
     endgames: Option<&Endgames>,
     games: Games<'_>,
     threads: usize,
-    watch: &mut dyn FnMut(&Outcome) -> bool,
+    watch: &mut dyn FnMut(&PlayOutcome) -> bool,
 ) -> Option<Vec<GameResult>> {
     let mut results = Vec::new();
     let whole = watched(
@@ -27,7 +27,7 @@ pub(super) fn evaluate(
             play_greedily(network, &games.rules, downgrade, endgames, games.seed, &mut numbers, &mut report);
         },
         |finished| {
-            let finished = Outcome { results: finished.unwrap_or_default(), ..Outcome::default() };
+            let finished = PlayOutcome { results: finished.unwrap_or_default(), ..PlayOutcome::default() };
             results.extend_from_slice(&finished.results);
             watch(&finished)
         },

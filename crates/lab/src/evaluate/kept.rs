@@ -1,4 +1,4 @@
-//! Results of an evaluation kept in a file, game by game, so that one that was interrupted can go on.
+//! Results of an evaluation kept in a file, game by game, so that an interrupted one can continue.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Outcome, Position};
+use super::{PlayOutcome, Position};
 use crate::{
     deal::Part,
     log::{Header, Line, Log, LogError, Repaired},
@@ -130,10 +130,10 @@ impl KeptGames {
     }
 
     /// What the file holds of the games below a number.
-    pub fn outcome(&self, end: u64) -> Outcome {
+    pub fn outcome(&self, end: u64) -> PlayOutcome {
         let results = self.results.iter().filter(|result| result.game < end).copied().collect();
         let positions = self.positions.iter().filter(|position| position.game < end).cloned().collect();
-        Outcome { results, positions, ..Outcome::default() }
+        PlayOutcome { results, positions, ..PlayOutcome::default() }
     }
 
     /// The numbers of the games in the file.
@@ -150,7 +150,7 @@ impl KeptGames {
     ///
     /// # Errors
     /// When one cannot be written; the file is then as it was before that game.
-    pub fn add(&mut self, ended: &Outcome, seconds: f64) -> Result<(), LogError> {
+    pub fn add(&mut self, ended: &PlayOutcome, seconds: f64) -> Result<(), LogError> {
         for result in &ended.results {
             let GameResult { game, score, max_exponent, moves } = *result;
             let positions = ended.positions.iter().filter(|position| position.game == game);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    KeptHeader, Outcome, Share,
+    KeptHeader, PlayOutcome, Share,
     kept::{KeptGame, seconds},
 };
 use crate::log::{Log, LogError};
@@ -72,7 +72,7 @@ pub enum MergeError {
     },
 }
 
-/// What the parts of an evaluation come to.
+/// The result of all parts of an evaluation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Merged {
     /// What the games have in common; the part is that of the first file.
@@ -80,7 +80,7 @@ pub struct Merged {
     /// The side of the board.
     pub side: usize,
     /// All games by number.
-    pub outcome: Outcome,
+    pub outcome: PlayOutcome,
     /// The seconds that all parts took together.
     pub seconds: f64,
 }
@@ -103,7 +103,7 @@ pub fn merge(paths: &[PathBuf]) -> Result<Merged, MergeError> {
             return Err(MergeError::Twice { first, second, part: share.part.to_string() });
         }
         let (part, _) = merged.get_or_insert_with(|| {
-            let (side, outcome) = (share.side, Outcome::default());
+            let (side, outcome) = (share.side, PlayOutcome::default());
             (Merged { header, side, outcome, seconds: 0.0 }, share)
         });
         part.seconds += seconds(&games);
@@ -151,7 +151,11 @@ fn check_same(
 }
 
 /// All games of a part, each of them once.
-fn whole(path: &Path, Share { part, games, .. }: Share, kept: Vec<KeptGame>) -> Result<Outcome, MergeError> {
+fn whole(
+    path: &Path,
+    Share { part, games, .. }: Share,
+    kept: Vec<KeptGame>,
+) -> Result<PlayOutcome, MergeError> {
     let mut by_number = BTreeMap::new();
     for kept in kept {
         let game = kept.game;
@@ -165,7 +169,7 @@ fn whole(path: &Path, Share { part, games, .. }: Share, kept: Vec<KeptGame>) -> 
     if let Some(game) = (0..games).find(|&game| part.holds(game) && !by_number.contains_key(&game)) {
         return Err(MergeError::Unfinished { path: path.to_owned(), missing, games: expected, game });
     }
-    let mut outcome = Outcome::default();
+    let mut outcome = PlayOutcome::default();
     for kept in by_number.into_values() {
         outcome.results.push(kept.result());
         outcome.positions.extend(kept.positions);

@@ -28,7 +28,7 @@ pub use milestones::{Mean, Milestone};
 pub use survival::{Position, Steps, Survival, SurvivalError, Survivor, positions_at, write_positions};
 pub use times::{TimeSummary, Times};
 
-/// The seed of evaluations unless another one is asked for. It differs from that of training, and
+/// The seed of evaluations unless given. It differs from that of training, and
 /// evaluations of different models play the same games.
 pub const SEED: u64 = 2048;
 
@@ -49,7 +49,7 @@ pub fn evaluate(
     network: &Network,
     games: Games<'_>,
     threads: usize,
-    mut watch: impl FnMut(&Outcome) -> bool,
+    mut watch: impl FnMut(&PlayOutcome) -> bool,
 ) -> Option<Vec<GameResult>> {
     greedy::evaluate(network, None, None, games, threads, &mut watch)
 }
@@ -60,8 +60,8 @@ pub fn evaluate_players<const N: usize, P: Player<N>>(
     games: Games<'_>,
     threads: usize,
     player: impl Fn() -> P + Sync,
-    watch: impl FnMut(&Outcome) -> bool,
-) -> Option<Outcome> {
+    watch: impl FnMut(&PlayOutcome) -> bool,
+) -> Option<PlayOutcome> {
     players::play_in_step(games, threads, player, watch)
 }
 
@@ -84,7 +84,7 @@ pub struct Contest<'a> {
 
 /// What came out of a contest.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct PlayOutcome {
     /// The games by number.
     pub results: Vec<GameResult>,
     /// How long the moves took; nothing is known for greedy play, where games take turns.
@@ -107,9 +107,9 @@ pub struct Course {
     pub firsts: BTreeMap<u64, u64>,
 }
 
-impl Outcome {
+impl PlayOutcome {
     /// Adds what came out of other games.
-    pub fn add(&mut self, other: &Outcome) {
+    pub fn add(&mut self, other: &PlayOutcome) {
         self.results.extend_from_slice(&other.results);
         self.times.merge(&other.times);
         self.positions.extend_from_slice(&other.positions);
@@ -125,18 +125,18 @@ impl Outcome {
 
 impl Contest<'_> {
     /// Plays. `watch` sees what came of the games as they end; when it returns `false`, play stops and there is no result.
-    pub fn play(&self, mut watch: impl FnMut(&Outcome) -> bool) -> Option<Outcome> {
+    pub fn play(&self, mut watch: impl FnMut(&PlayOutcome) -> bool) -> Option<PlayOutcome> {
         let watch = &mut watch;
         let Contest { network, player, endgames, games, threads, .. } = *self;
         if player.is_one_ply() && self.collect.is_none() {
             let results = greedy::evaluate(network, player.downgrade, endgames, games, threads, watch)?;
-            return Some(Outcome { results, ..Outcome::default() });
+            return Some(PlayOutcome { results, ..PlayOutcome::default() });
         }
         self.play_with_courses(watch)
     }
 
     /// As [`play`](Self::play), with the course of every game, which takes longer where play is greedy.
-    pub fn play_with_courses(&self, mut watch: impl FnMut(&Outcome) -> bool) -> Option<Outcome> {
+    pub fn play_with_courses(&self, mut watch: impl FnMut(&PlayOutcome) -> bool) -> Option<PlayOutcome> {
         let watch = &mut watch;
         match self.network.spec().side {
             4 => players::evaluate::<4>(self, watch),

@@ -13,14 +13,14 @@ use afterstate_game::Game;
 use afterstate_search::Player;
 use afterstate_threads::{Queue, watched};
 
-use super::{Contest, Course, Games, Outcome, Steps, Times, survival::Collector};
+use super::{Contest, Course, Games, PlayOutcome, Steps, Times, survival::Collector};
 use crate::stats::GameResult;
 
 /// See [`Contest::play`].
 pub(super) fn evaluate<const N: usize>(
     contest: &Contest<'_>,
-    watch: &mut dyn FnMut(&Outcome) -> bool,
-) -> Option<Outcome> {
+    watch: &mut dyn FnMut(&PlayOutcome) -> bool,
+) -> Option<PlayOutcome> {
     let Contest { network, player, endgames, games, threads, collect } = *contest;
     let player = |stop: &Arc<AtomicBool>| {
         player.player_with::<N>(network.view(), games.rules, 1, |search| {
@@ -36,9 +36,9 @@ pub(super) fn play_all<const N: usize, P: Player<N>>(
     threads: usize,
     collect: Option<Steps>,
     player: impl Fn(&Arc<AtomicBool>) -> P + Sync,
-    mut watch: impl FnMut(&Outcome) -> bool,
-) -> Option<Outcome> {
-    let mut outcome = Outcome::default();
+    mut watch: impl FnMut(&PlayOutcome) -> bool,
+) -> Option<PlayOutcome> {
+    let mut outcome = PlayOutcome::default();
     let whole = in_parallel(
         std::iter::from_fn(|| games.dealer.next()),
         threads.min(games.dealer.left() as usize),
@@ -56,11 +56,8 @@ pub(super) fn play_all<const N: usize, P: Player<N>>(
             whole.then(|| (finish(number, &game), times, collector.positions, firsts.course(number, &game)))
         },
         |ended| {
-            let ended = ended.map_or_else(Outcome::default, |(result, times, positions, course)| Outcome {
-                results: vec![result],
-                times,
-                positions,
-                courses: vec![course],
+            let ended = ended.map_or_else(PlayOutcome::default, |(result, times, positions, course)| {
+                PlayOutcome { results: vec![result], times, positions, courses: vec![course] }
             });
             outcome.add(&ended);
             watch(&ended)
@@ -70,7 +67,7 @@ pub(super) fn play_all<const N: usize, P: Player<N>>(
     whole.then_some(outcome)
 }
 
-/// Lets a player go on with a game until it is over, or `watch` has seen enough; `false` when it was stopped.
+/// Lets a player continue a game until it is over, or `watch` has seen enough; `false` when it was stopped.
 pub(super) fn play<const N: usize>(
     player: &mut dyn Player<N>,
     game: &mut Game<N>,
@@ -121,10 +118,10 @@ pub(super) fn play_in_step<const N: usize, P: Player<N>>(
     games: Games<'_>,
     threads: usize,
     player: impl Fn() -> P + Sync,
-    mut watch: impl FnMut(&Outcome) -> bool,
-) -> Option<Outcome> {
+    mut watch: impl FnMut(&PlayOutcome) -> bool,
+) -> Option<PlayOutcome> {
     let share = (games.dealer.left() as usize).div_ceil(threads.max(1));
-    let mut outcome = Outcome::default();
+    let mut outcome = PlayOutcome::default();
     let whole = watched(
         threads,
         |_, send, stop| {
@@ -158,11 +155,11 @@ pub(super) fn play_in_step<const N: usize, P: Player<N>>(
             }
         },
         |ended| {
-            let ended = ended.map_or_else(Outcome::default, |(result, times, course)| Outcome {
+            let ended = ended.map_or_else(PlayOutcome::default, |(result, times, course)| PlayOutcome {
                 results: vec![result],
                 times,
                 courses: vec![course],
-                ..Outcome::default()
+                ..PlayOutcome::default()
             });
             outcome.add(&ended);
             watch(&ended)

@@ -46,7 +46,7 @@ pub enum SurvivalError {
     /// A number that is no step.
     #[error("{found} is no step towards {goal} here: the steps are {steps}")]
     Step {
-        /// What was asked for.
+        /// The requested one.
         found: u32,
         /// The tile that the steps lead to.
         goal: u32,
@@ -61,7 +61,7 @@ pub enum SurvivalError {
         /// The step.
         step: u32,
     },
-    /// A board in a file of positions that is none.
+    /// An invalid board in a file of positions.
     #[error("{path}: `{board}` is no position: {source}")]
     Board {
         /// The file.
@@ -138,7 +138,7 @@ pub struct Position {
     pub score: u64,
 }
 
-/// Notes the first position of each step in a game that goes on from there.
+/// Notes the first position of each step in a game that continues from there.
 pub(super) struct Collector {
     steps: Option<Steps>,
     last: u32,
@@ -218,7 +218,7 @@ pub fn write_positions<'a>(
     positions.try_for_each(|position| writeln!(out, "{}", serde_json::to_string(position)?))
 }
 
-/// Lets a player go on from positions at the start of a step, until a later step or the end of the game. `watch` sees
+/// Lets a player continue from positions at the start of a step, until a later step or the end of the game. `watch` sees
 /// how it stands; when it returns `false`, play stops and there is no result.
 pub struct Survivor<'a> {
     /// The network.

@@ -1,7 +1,7 @@
 //! Append-only files of JSON lines.
 //!
 //! The first line is a header that says what the log belongs to, and every line has a checksum that covers the header
-//! too. A log is begun and repaired by writing it whole and renaming it, and otherwise only grows; whoever has it open
+//! too. A log is begun and repaired by writing it whole and renaming it, and otherwise only grows; a reader that has it open
 //! holds a lock on it. A file that is no log is never touched.
 
 use std::{
@@ -116,7 +116,7 @@ impl fmt::Display for Header {
     }
 }
 
-/// What a log could not go on with.
+/// Why a log could not be continued.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{} could not be used as it was ({lines} damaged); it is kept as {}, and the log goes on without that",
     path.display(), aside.display(), lines = Lines(*.damaged))]
@@ -176,7 +176,7 @@ impl<T: Line> Log<T> {
         }
     }
 
-    /// Goes on with a log that belongs to a run because of where it stands: whatever is in it, the run goes on. Lines are
+    /// Continues a log that belongs to a run because of where it stands: whatever is in it, the run continues. Lines are
     /// kept up to the first that `keep` refuses, and given back. What cannot be used is left out, and the file is kept aside as it was.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ pub enum ModelError {
     /// The recipe in the file cannot be read.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
-    /// The file asks for downgrading that there is not.
+    /// The file selects a downgrading that does not exist.
     #[error("{} asks for downgrading that there is not: {source}", path.display())]
     Downgrade {
         /// The file.
@@ -38,7 +38,7 @@ pub enum ModelError {
         model: String,
         /// What it is.
         kind: &'static str,
-        /// What was asked for.
+        /// The requested one.
         search: String,
     },
     /// The model plays on other boards.
@@ -52,7 +52,7 @@ pub enum ModelError {
     /// There are no true values for boards of this side.
     #[error("the solution of {0}×{0} is not there")]
     Unsolved(usize),
-    /// What is asked for needs an n-tuple network.
+    /// The request needs an n-tuple network.
     #[error("{what} needs an n-tuple network, but {model} is {kind}")]
     NoNetwork {
         /// Who asks.
@@ -62,7 +62,7 @@ pub enum ModelError {
         /// What it is.
         kind: &'static str,
     },
-    /// What is asked for needs other values than the model has.
+    /// The request needs other values than the model has.
     #[error("{what} needs values of afterstates, but {model} has values of {values}")]
     Values {
         /// Who asks.

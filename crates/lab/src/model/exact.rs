@@ -7,7 +7,7 @@ use afterstate_search::{Advice, Player};
 use afterstate_solver::{Solution, SolutionError};
 
 use super::{ModelError, play::OnSide};
-use crate::evaluate::{Games, Outcome, evaluate_players};
+use crate::evaluate::{Games, PlayOutcome, evaluate_players};
 
 /// The solutions that are known, by the side of the board.
 #[derive(Clone, Default)]
@@ -58,8 +58,8 @@ impl Exact {
         &self,
         games: Games<'_>,
         threads: usize,
-        watch: impl FnMut(&Outcome) -> bool,
-    ) -> Option<Outcome> {
+        watch: impl FnMut(&PlayOutcome) -> bool,
+    ) -> Option<PlayOutcome> {
         match (&self.two, &self.three) {
             (_, Some(three)) => evaluate_players(games, threads, || Perfect(three.clone()), watch),
             (Some(two), None) => evaluate_players(games, threads, || Perfect(two.clone()), watch),

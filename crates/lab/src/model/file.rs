@@ -9,7 +9,7 @@ use afterstate_search::Downgrade;
 use super::ModelError;
 use crate::{recipe::Recipe, run::Directory};
 
-/// The metadata of a model that asks for downgraded boards: which ones.
+/// The metadata of a model that selects downgraded boards: which ones.
 pub const DOWNGRADE: &str = "downgrade";
 
 /// The name of the model that is part of the program.

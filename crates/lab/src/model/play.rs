@@ -12,7 +12,7 @@ use afterstate_search::{Advice, Endgames, Limit, LineMove, Player, PlayerSpec, P
 
 use super::{Kind, Model, ModelError};
 use crate::{
-    evaluate::{Contest, Games, Outcome, Steps, evaluate_players},
+    evaluate::{Contest, Games, PlayOutcome, Steps, evaluate_players},
     review::Reference,
 };
 
@@ -52,7 +52,7 @@ impl Search {
 
 impl Model {
     /// How it plays when it is told to play so; without a text an n-tuple network searches to the limit given, and a policy
-    /// plays by the majority vote. What is not said about downgrading is as the model asks for.
+    /// plays by the majority vote. What is not said about downgrading is as the model selects.
     ///
     /// # Errors
     /// When the text is no search, or the model cannot play so.
@@ -137,8 +137,8 @@ impl Model {
         games: Games<'_>,
         threads: usize,
         collect: Option<Steps>,
-        watch: impl FnMut(&Outcome) -> bool,
-    ) -> Result<Option<Outcome>, ModelError> {
+        watch: impl FnMut(&PlayOutcome) -> bool,
+    ) -> Result<Option<PlayOutcome>, ModelError> {
         self.play_games(search, games, threads, collect, false, watch)
     }
 
@@ -152,8 +152,8 @@ impl Model {
         games: Games<'_>,
         threads: usize,
         collect: Option<Steps>,
-        watch: impl FnMut(&Outcome) -> bool,
-    ) -> Result<Option<Outcome>, ModelError> {
+        watch: impl FnMut(&PlayOutcome) -> bool,
+    ) -> Result<Option<PlayOutcome>, ModelError> {
         self.play_games(search, games, threads, collect, true, watch)
     }
 
@@ -164,8 +164,8 @@ impl Model {
         threads: usize,
         collect: Option<Steps>,
         courses: bool,
-        watch: impl FnMut(&Outcome) -> bool,
-    ) -> Result<Option<Outcome>, ModelError> {
+        watch: impl FnMut(&PlayOutcome) -> bool,
+    ) -> Result<Option<PlayOutcome>, ModelError> {
         Ok(match (&self.kind, search) {
             (Kind::Network(network), Search::Player(player)) => {
                 let endgames = self.endgames.as_ref();
@@ -180,7 +180,7 @@ impl Model {
         })
     }
 
-    /// How the game goes on when typical tiles appear; nothing for models that do not look ahead.
+    /// How the game continues when typical tiles appear; nothing for models that do not look ahead.
     pub fn line<const N: usize>(&self, search: Search, state: State<N>, advice: &Advice) -> Vec<LineMove<N>> {
         match (&self.kind, search) {
             (Kind::Network(network), Search::Player(spec)) => {

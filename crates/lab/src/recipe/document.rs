@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use toml::Value;
 
-use super::error::{Place, Problem, RecipeError, nearest};
+use super::error::{Place, RecipeError, RecipeProblem, nearest};
 use super::source::{Entries, Entry, overlay, read_override};
 use super::value::FromToml;
 
@@ -44,7 +44,7 @@ impl Document {
             return value;
         }
         let found = entry.value.clone();
-        self.blame(key, Problem::Wrong { key: key.to_owned(), expected: expected.to_owned(), found });
+        self.blame(key, RecipeProblem::Wrong { key: key.to_owned(), expected: expected.to_owned(), found });
         default
     }
 
@@ -60,7 +60,7 @@ impl Document {
         let found = entry.value.clone();
         let words: Vec<_> = choices.iter().map(|(word, _)| *word).collect();
         let nearest = nearest(written, words.iter().copied());
-        self.blame(key, Problem::Choice { key: key.to_owned(), choices: words, found, nearest });
+        self.blame(key, RecipeProblem::Choice { key: key.to_owned(), choices: words, found, nearest });
         default
     }
 
@@ -73,7 +73,7 @@ impl Document {
         let mut given = keys.iter().copied().filter(|key| self.entries.contains_key(*key));
         let (first, second) = (given.next(), given.next());
         if let (Some(other), Some(key)) = (first, second) {
-            self.blame(key, Problem::Both { key, other });
+            self.blame(key, RecipeProblem::Both { key, other });
         }
         first
     }
@@ -91,12 +91,12 @@ impl Document {
 
     /// Reports that the value of a key is impossible beside others.
     pub(super) fn impossible(&mut self, key: &'static str, reason: &str) {
-        self.blame(key, Problem::Impossible { key, reason: reason.to_owned() });
+        self.blame(key, RecipeProblem::Impossible { key, reason: reason.to_owned() });
     }
 
     /// Reports that none of these keys was given.
     pub(super) fn missing(&mut self, section: &str, keys: &[&'static str]) {
-        let problem = Problem::Missing { section: section.to_owned(), keys: keys.to_vec() };
+        let problem = RecipeProblem::Missing { section: section.to_owned(), keys: keys.to_vec() };
         self.blame(section, problem);
     }
 
@@ -117,12 +117,12 @@ impl Document {
         self.problems.into_iter().next().map_or(Ok(()), Err)
     }
 
-    fn unknown(&self, key: &str, entry: &Entry) -> Problem {
+    fn unknown(&self, key: &str, entry: &Entry) -> RecipeProblem {
         if self.is_section(key) {
             let expected = format!("a section, as in [{key}]");
-            return Problem::Wrong { key: key.to_owned(), expected, found: entry.value.clone() };
+            return RecipeProblem::Wrong { key: key.to_owned(), expected, found: entry.value.clone() };
         }
-        Problem::UnknownKey { key: key.to_owned(), nearest: nearest(key, self.known.iter().copied()) }
+        RecipeProblem::UnknownKey { key: key.to_owned(), nearest: nearest(key, self.known.iter().copied()) }
     }
 
     fn is_section(&self, key: &str) -> bool {
@@ -133,7 +133,7 @@ impl Document {
         self.entries.get(key).map(|entry| entry.layer)
     }
 
-    fn blame(&mut self, key: &str, problem: Problem) {
+    fn blame(&mut self, key: &str, problem: RecipeProblem) {
         let place = match self.entries.get(key) {
             Some(entry) => entry.place.clone(),
             None => Place::File(self.file.clone()),

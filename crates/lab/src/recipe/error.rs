@@ -10,7 +10,7 @@ pub enum RecipeError {
     /// The name is neither a file nor a shipped recipe.
     #[error("no recipe `{name}`: it is neither a file nor a shipped recipe{}", did_you_mean(nearest))]
     NotFound {
-        /// What was asked for.
+        /// The requested one.
         name: String,
         /// The most similar shipped name.
         nearest: Option<String>,
@@ -23,7 +23,7 @@ pub enum RecipeError {
         /// The names of its rows.
         rows: Vec<String>,
     },
-    /// One recipe, where a table of recipes was asked for.
+    /// One recipe, where a table of recipes was requested.
     #[error("{0} is one recipe, not a table of recipes")]
     NoTable(String),
     /// The file exists but cannot be read.
@@ -40,7 +40,7 @@ pub enum RecipeError {
         /// The line or override to blame.
         place: Place,
         /// What is wrong there.
-        problem: Box<Problem>,
+        problem: Box<RecipeProblem>,
     },
     /// A number too large for TOML, such as a seed above 2^63 − 1 set by a program.
     #[error("the recipe cannot be written as TOML: {0}")]
@@ -70,7 +70,7 @@ impl fmt::Display for Place {
 
 /// What is wrong at a place of a recipe. Keys are dotted paths, such as `learning.lambda`.
 #[derive(Debug, thiserror::Error)]
-pub enum Problem {
+pub enum RecipeProblem {
     /// The text is not TOML.
     #[error("{0}")]
     Syntax(String),
@@ -95,7 +95,7 @@ pub enum Problem {
         /// What it was given.
         found: Value,
     },
-    /// A word that is none of the choices.
+    /// A word that is not one of the choices.
     #[error("`{key}` must be one of {}, not {found}{}", quoted(choices), did_you_mean(nearest))]
     Choice {
         /// The key.

@@ -37,7 +37,7 @@ use serde::Serialize;
 
 pub use collect::Collect;
 use document::Document;
-pub use error::{Place, Problem, RecipeError};
+pub use error::{Place, RecipeError, RecipeProblem};
 pub use game::Game;
 pub use learning::Learning;
 pub use network::{Network, Tuples};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use afterstate_learning::Settings;
+use afterstate_learning::TrainingSettings;
 use afterstate_search::Downgrade;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -13,9 +13,9 @@ const FIXED: [&str; 6] = ["seed", "game", "network", "learning", "start", "paral
 
 impl Recipe {
     /// What the trainer is told.
-    pub fn settings(&self) -> Settings {
+    pub fn settings(&self) -> TrainingSettings {
         let downgrade = self.learning.downgrade.checked_ilog2();
-        Settings {
+        TrainingSettings {
             rules: self.game.rules(),
             seed: self.seed,
             target: self.learning.target,

@@ -50,7 +50,7 @@ impl Threads {
         match reason {
             Some(reason) if doc.is_given("parallel.mode") => doc.impossible("parallel.mode", reason),
             None if doc.is_given("parallel.mode") || is_plain(network) => {}
-            // The paper's mode, unless another one is asked for.
+            // The paper's mode, unless given.
             _ => mode = Parallel::LockFree,
         }
         Threads { threads, mode }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Value};
 
-use super::error::{Place, Problem, RecipeError};
+use super::error::{Place, RecipeError, RecipeProblem};
 use super::shipped::Shipped;
 
 /// Values by dotted key.
@@ -96,14 +96,16 @@ impl Source {
 
 /// The values of a recipe that is extended.
 fn base(extends: &Entry) -> Result<Entries, RecipeError> {
-    let invalid =
-        |problem: Problem| RecipeError::Invalid { place: extends.place.clone(), problem: problem.into() };
+    let invalid = |problem: RecipeProblem| RecipeError::Invalid {
+        place: extends.place.clone(),
+        problem: problem.into(),
+    };
     let Some(name) = extends.value.as_str() else {
         let (key, expected) = (EXTENDS.to_owned(), "the name of a shipped recipe".to_owned());
-        return Err(invalid(Problem::Wrong { key, expected, found: extends.value.clone() }));
+        return Err(invalid(RecipeProblem::Wrong { key, expected, found: extends.value.clone() }));
     };
     let shipped = Shipped::find(name)
-        .map_err(|error| invalid(Problem::Impossible { key: EXTENDS, reason: error.to_string() }))?;
+        .map_err(|error| invalid(RecipeProblem::Impossible { key: EXTENDS, reason: error.to_string() }))?;
     let mut entries = shipped.source()?.resolve(shipped.row.as_deref())?;
     entries.retain(|key, _| !OWN.contains(&key.as_str()));
     Ok(entries)
@@ -128,7 +130,7 @@ fn read_row(
     let mut entries: Entries = entries.into_iter().map(strip).collect();
     let name = entries.remove("name").and_then(|entry| entry.value.as_str().map(str::to_owned));
     let missing = || {
-        let problem = Problem::Missing { section: "name of a row".to_owned(), keys: vec!["name"] };
+        let problem = RecipeProblem::Missing { section: "name of a row".to_owned(), keys: vec!["name"] };
         RecipeError::Invalid { place: place(at), problem: problem.into() }
     };
     Ok((name.ok_or_else(missing)?, entries))
@@ -165,7 +167,12 @@ pub(super) fn read_override(entries: &mut Entries, text: &str) -> Result<(), Rec
     let place = |_| Place::Override(text.to_owned());
     let (key, value) = match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => (key.trim(), value.trim()),
-        _ => return Err(RecipeError::Invalid { place: place(0), problem: Problem::NotAnOverride.into() }),
+        _ => {
+            return Err(RecipeError::Invalid {
+                place: place(0),
+                problem: RecipeProblem::NotAnOverride.into(),
+            });
+        }
     };
     let word = || Spanned::new(0..value.len(), DeValue::String(value.into()));
     let value = DeValue::parse(value).unwrap_or_else(|_| word());
@@ -174,6 +181,6 @@ pub(super) fn read_override(entries: &mut Entries, text: &str) -> Result<(), Rec
 
 fn syntax(error: toml::de::Error, place: impl Fn(usize) -> Place) -> RecipeError {
     let at = error.span().map_or(0, |span| span.start);
-    let problem = Problem::Syntax(error.message().to_owned());
+    let problem = RecipeProblem::Syntax(error.message().to_owned());
     RecipeError::Invalid { place: place(at), problem: problem.into() }
 }

@@ -115,7 +115,7 @@ impl Start {
     }
 }
 
-/// Training by stages, with restarts if they are asked for.
+/// Training by stages, with restarts if requested.
 fn by_stage(doc: &mut Document) -> Start {
     let collected = number(doc, "start.collected", 10_000) as usize;
     let expected = "a whole number up to 1000000, 0 for none";

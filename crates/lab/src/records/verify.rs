@@ -47,7 +47,7 @@ pub(super) fn replay(info: &ShardInfo, records: &[Record]) -> Result<u64, (Recor
     }
 }
 
-/// The games of a shard as they go on.
+/// The games of a shard as they proceed.
 struct Replay<'a> {
     info: &'a ShardInfo,
     /// The record before.

@@ -4,7 +4,7 @@
 //! 250,000 points to a strong network whatever one does. What it says about the position, beside what the network expects of a
 //! new game, was set against what became of recorded games of players of very different strengths
 //! (`crates/lab/examples/calibrate_review.rs`; docs/review.md has the figures). So the chances are those of games like the
-//! recorded ones that came to a position of this worth, and not those of perfect play.
+//! recorded ones that reached a position of this worth, and not those of perfect play.
 
 use std::collections::BTreeMap;
 

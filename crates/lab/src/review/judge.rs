@@ -154,7 +154,7 @@ impl Accuracy {
         }
     }
 
-    /// The accuracy, from 0 to 100: whoever plays worse than at random has 0 too. `None` where little was at stake.
+    /// The accuracy, from 0 to 100: play worse than random has 0 too. `None` where little was at stake.
     pub fn percent(&self) -> Option<f64> {
         let is_known = self.at_random >= LEAST_AT_STAKE;
         is_known.then(|| 100.0 * (1.0 - self.by_moves / self.at_random).max(0.0))

@@ -3,11 +3,11 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use afterstate_learning::{Progress, Trainer, TrainerState};
+use afterstate_learning::{Trainer, TrainerState, TrainingProgress};
 use afterstate_network::{
     Network,
     file::{
-        FileError, Problem, metadata,
+        FileError, FileProblem, metadata,
         safetensors::{self, Part, Tensor, TensorFile},
     },
 };
@@ -31,13 +31,13 @@ pub(super) struct State {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) replicas: Vec<TrainerState>,
     /// Where the last line of the log was written.
-    pub(super) logged: Progress,
+    pub(super) logged: TrainingProgress,
     /// The games since.
     pub(super) tally: Tally,
 }
 
 /// What a model file says of where its weights come from: nothing in it depends on time or place.
-fn origin(recipe: &Recipe, progress: Progress) -> Result<BTreeMap<String, String>, RecipeError> {
+fn origin(recipe: &Recipe, progress: TrainingProgress) -> Result<BTreeMap<String, String>, RecipeError> {
     let entries = [
         ("afterstate", env!("CARGO_PKG_VERSION").to_owned()),
         ("recipe", recipe.origin()?),
@@ -54,7 +54,7 @@ pub(super) fn save_model(
     path: &Path,
     network: &Network,
     recipe: &Recipe,
-    progress: Progress,
+    progress: TrainingProgress,
 ) -> Result<(), RunError> {
     let saved = network.save(path, &origin(recipe, progress)?);
     saved.map_err(|error| unsaved(error, recipe, progress))
@@ -66,7 +66,7 @@ pub(super) fn save(
     network: &Network,
     recipe: &Recipe,
     trainer: &Trainer<'_>,
-    progress: Progress,
+    progress: TrainingProgress,
     state: &State,
 ) -> Result<(), RunError> {
     let mut extra = origin(recipe, progress)?;
@@ -86,15 +86,15 @@ pub(super) fn save(
 }
 
 /// Numbers that are not finite are not the file's fault.
-fn unsaved(error: FileError, recipe: &Recipe, progress: Progress) -> RunError {
+fn unsaved(error: FileError, recipe: &Recipe, progress: TrainingProgress) -> RunError {
     match error.problem {
-        Problem::NotFinite { .. } => diverged(recipe, progress),
+        FileProblem::NotFinite { .. } => diverged(recipe, progress),
         _ => error.into(),
     }
 }
 
 /// That learning has diverged, and by which rate.
-pub(super) fn diverged(recipe: &Recipe, progress: Progress) -> RunError {
+pub(super) fn diverged(recipe: &Recipe, progress: TrainingProgress) -> RunError {
     let (key, rate, factor) = recipe.learning.rate_at(recipe.budget.share(progress));
     RunError::Diverged { actions: progress.actions, key, rate, factor }
 }
@@ -120,7 +120,7 @@ fn load_one(path: &Path, run: &Run, trainer: &mut Trainer<'_>) -> Result<State, 
 }
 
 /// How far the newest checkpoint has come; `None` where the model beside it is not of the same instant.
-pub(super) fn progress(directory: &Directory) -> Option<Progress> {
+pub(super) fn progress(directory: &Directory) -> Option<TrainingProgress> {
     let checkpoint = TensorFile::open(&directory.checkpoint()).ok()?;
     let state: State = serde_json::from_str(checkpoint.metadata().get(STATE)?).ok()?;
     let model = TensorFile::open(&directory.model()).ok()?;
@@ -155,8 +155,8 @@ fn restore_numbers(file: &TensorFile, network: &Network, trainer: &Trainer<'_>) 
                 let problem = format!("it holds no `{}`, which the step size needs", numbers.name);
                 return Err(unusable(file.path(), problem));
             }
-            for (position, number) in network.positions(table).zip(file.numbers(&name)?.floats().iter()) {
-                numbers.set(position, number);
+            for (index, number) in network.indices(table).zip(file.numbers(&name)?.floats().iter()) {
+                numbers.set(index, number);
             }
         }
     }

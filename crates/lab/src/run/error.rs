@@ -1,4 +1,4 @@
-//! Why a run cannot begin or go on.
+//! Why a run cannot begin or continue.
 
 use std::{io, path::PathBuf};
 
@@ -13,7 +13,7 @@ use crate::{
     recipe::RecipeError,
 };
 
-/// Why a run cannot begin or go on.
+/// Why a run cannot begin or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The directory already holds a run.
@@ -41,7 +41,7 @@ pub enum RunError {
     /// A run that ended after a number of games was told to play more.
     #[error("a run that has played all {0} games of its budget cannot play more")]
     Extended(u64),
-    /// A run that kept no checkpoint was told to go on.
+    /// A run that kept no checkpoint was told to continue.
     #[error("the run in {} is finished, and has kept no checkpoint to go on from (checkpoint.keep = false)", .0.display())]
     Finished(PathBuf),
     /// Several processes cannot share the training.

@@ -8,13 +8,13 @@ use std::{
     io::{self, ErrorKind},
 };
 
-use afterstate_learning::Progress;
+use afterstate_learning::TrainingProgress;
 use afterstate_network::file::atomic::write_atomically;
 
 use super::{Directory, RunError};
 
 /// How far a run came that is finished and keeps no checkpoint.
-pub(super) fn read(directory: &Directory) -> Result<Option<Progress>, RunError> {
+pub(super) fn read(directory: &Directory) -> Result<Option<TrainingProgress>, RunError> {
     let path = directory.finished();
     let unusable = |problem: String| RunError::Checkpoint { path: path.clone(), problem };
     match fs::read(&path) {
@@ -25,7 +25,7 @@ pub(super) fn read(directory: &Directory) -> Result<Option<Progress>, RunError> 
 }
 
 /// Takes note that a run is finished, whose model is written; then its last checkpoint can go.
-pub(super) fn write(directory: &Directory, progress: Progress) -> Result<(), RunError> {
+pub(super) fn write(directory: &Directory, progress: TrainingProgress) -> Result<(), RunError> {
     write_atomically(&directory.finished(), |file| {
         serde_json::to_writer(file, &progress).map_err(io::Error::from)
     })?;

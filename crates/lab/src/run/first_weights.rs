@@ -53,8 +53,8 @@ pub fn continue_coherence(recipe: &Recipe, trainer: &Trainer<'_>, network: &Netw
             if file.len_of(&name).is_none() {
                 break;
             }
-            for (position, number) in network.positions(table).zip(file.numbers(&name)?.floats().iter()) {
-                numbers.set(position, number);
+            for (index, number) in network.indices(table).zip(file.numbers(&name)?.floats().iter()) {
+                numbers.set(index, number);
             }
         }
     }

@@ -21,7 +21,7 @@ impl Directory {
         self.checkpoint().with_file_name("previous.safetensors")
     }
 
-    /// Whether there is a checkpoint to go on from.
+    /// Whether there is a checkpoint to continue from.
     pub fn has_checkpoint(&self) -> bool {
         self.checkpoint().exists() || self.previous_checkpoint().exists()
     }

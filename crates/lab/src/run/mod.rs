@@ -9,9 +9,9 @@
 //! | `model.safetensors` | the network as of the last checkpoint |
 //! | `best.safetensors` | the network that was best by evaluations with the search of `checkpoint.best`, where it names one |
 //! | `chain.json` | while what the run needs first is made: how far that is |
-//! | `checkpoint/state.safetensors` | all that is needed to go on: V, E, A, games, random streams, counters, and the recipe that they are of |
+//! | `checkpoint/state.safetensors` | everything needed to continue: V, E, A, games, random streams, counters, and the recipe that they belong to |
 //! | `checkpoint/previous.safetensors` | the checkpoint before it, should it turn out damaged |
-//! | `checkpoint/finished.json` | how far it came, in place of a checkpoint, when it is finished and `checkpoint.keep` is false |
+//! | `checkpoint/finished.json` | how far it came, instead of a checkpoint, when it is finished and `checkpoint.keep` is false |
 //!
 //! A checkpoint is one file, and takes the place of the one before it by renames: a process
 //! that is killed at any instant leaves a whole one. With one thread, a run that was interrupted
@@ -37,7 +37,7 @@ use std::{
 };
 
 use afterstate_endgame::Tables;
-use afterstate_learning::{EndgameTeacher, Progress};
+use afterstate_learning::{EndgameTeacher, TrainingProgress};
 use afterstate_network::Network;
 
 use crate::{
@@ -48,7 +48,7 @@ use crate::{
 };
 pub use error::RunError;
 pub use first_weights::{check_sources, continue_coherence, first_network};
-pub use plan::{Plan, available_disk};
+pub use plan::{MemoryPlan, available_disk};
 pub use replicas::{MergeEvery, MergeEveryError, Merging, Replicas};
 pub use speed::{LONGEST, Spans, moves_per_second};
 
@@ -140,7 +140,7 @@ impl Directory {
     }
 
     /// How far the newest checkpoint has come; `None` where there is none, or the model is not of the same instant.
-    pub fn progress(&self) -> Option<Progress> {
+    pub fn progress(&self) -> Option<TrainingProgress> {
         checkpoint::progress(self)
     }
 
@@ -184,7 +184,7 @@ impl Directory {
 /// Is told how a run goes.
 #[allow(unused_variables, reason = "an observer need not look at everything")]
 pub trait Observer {
-    /// Training goes on; some times a second.
+    /// Progress of training, some times a second.
     fn training(&mut self, status: &Status) {}
     /// A line was added to the log.
     fn logged(&mut self, line: &LogLine) {}
@@ -192,7 +192,7 @@ pub trait Observer {
     fn begins(&mut self, step: &StepStatus) {}
     /// Positions are being collected: the games that have ended, of how many.
     fn collecting(&mut self, ended: &Tally, games: u64) {}
-    /// An evaluation goes on: the games that have ended, of how many.
+    /// Progress of an evaluation: the games that have ended, of how many.
     fn evaluating(&mut self, ended: &Tally, games: u64) {}
     /// An evaluation was added to `eval.jsonl`.
     fn evaluated(&mut self, line: &EvalLine) {}
@@ -209,7 +209,7 @@ impl Observer for () {}
 #[derive(Clone, PartialEq, Debug)]
 pub struct Status {
     /// How far it has come.
-    pub progress: Progress,
+    pub progress: TrainingProgress,
     /// The share of the budget that is used, from 0 to 1.
     pub share: f64,
     /// The seconds of training that the rest takes at the present speed; infinite before that is known.
@@ -224,11 +224,11 @@ pub struct Status {
 
 /// How a run ended.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// Whether the budget is used up; otherwise it was stopped, and can be resumed.
     pub finished: bool,
     /// How far it came.
-    pub progress: Progress,
+    pub progress: TrainingProgress,
     /// The last evaluations, one for each search, if there were any.
     pub evaluations: Vec<EvalLine>,
 }
@@ -246,8 +246,8 @@ pub struct Run {
     /// The endgames in which episodes end.
     teacher: Option<EndgameTeacher>,
     resumed: bool,
-    /// How far it came, when it is finished and nothing is left to go on with.
-    finished: Option<Progress>,
+    /// How far it came, when it is finished and nothing is left to do.
+    finished: Option<TrainingProgress>,
     lock: File,
 }
 
@@ -257,7 +257,7 @@ impl Run {
     /// # Errors
     /// When the directory holds a run or cannot be used, or there is not enough memory.
     pub fn start(directory: Directory, recipe: Recipe) -> Result<Self, RunError> {
-        Plan::of(&recipe)?.check()?;
+        MemoryPlan::of(&recipe)?.check()?;
         if directory.is_taken() {
             return Err(RunError::Exists(directory.0));
         }
@@ -268,7 +268,7 @@ impl Run {
         Run::prepare(directory, recipe, lock)
     }
 
-    /// Prepares to go on with a run, or to begin it when it was stopped before its first
+    /// Prepares to continue a run, or to begin it when it was stopped before its first
     /// checkpoint. Of the stored recipe only budget, evaluation, checkpoints and log may change.
     ///
     /// # Errors
@@ -277,7 +277,7 @@ impl Run {
         if !directory.is_taken() {
             return Run::start(directory, recipe);
         }
-        Plan::of(&recipe)?.check()?;
+        MemoryPlan::of(&recipe)?.check()?;
         let lock = directory.lock()?;
         if let Some(stored) = Run::stored_recipe(&directory, &[])? {
             check_unchanged(&stored, &recipe, None)?;
@@ -307,7 +307,7 @@ impl Run {
     /// # Errors
     /// When the directory cannot be used, or there is not enough memory.
     pub fn replica(origin: Directory, mut recipe: Recipe, rank: usize) -> Result<Self, RunError> {
-        Plan::of(&recipe)?.check()?;
+        MemoryPlan::of(&recipe)?.check()?;
         let directory = Directory::new(origin.path().join(format!("replica-{rank}")));
         let lock = directory.lock()?;
         recipe.evaluation.every = 0;
@@ -368,7 +368,7 @@ impl Run {
         &self.recipe
     }
 
-    /// Whether it goes on from a checkpoint, or is finished.
+    /// Whether it continues from a checkpoint, or is finished.
     pub fn is_resumed(&self) -> bool {
         self.resumed
     }
@@ -378,7 +378,7 @@ impl Run {
     /// # Errors
     /// When the checkpoint cannot be used, or the last one cannot be written; the one before it is
     /// then still there.
-    pub fn train(self, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
+    pub fn train(self, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<RunOutcome, RunError> {
         session::train(&self, stop, observer)
     }
 }

@@ -16,7 +16,7 @@ pub fn available_disk(path: &Path) -> Option<u64> {
 
 /// The memory that training needs, and the memory there is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Plan {
+pub struct MemoryPlan {
     /// The number of weights.
     pub weights: u64,
     /// The bytes of the weights.
@@ -27,18 +27,18 @@ pub struct Plan {
     pub available: Option<u64>,
 }
 
-impl Plan {
+impl MemoryPlan {
     /// The needs of a recipe.
     ///
     /// # Errors
     /// When it describes no network.
     pub fn of(recipe: &Recipe) -> Result<Self, SpecError> {
         let spec = recipe.network.spec(recipe.game.side)?;
-        let positions = Layout::new(&spec).len() * spec.sets() as u64;
-        let model_bytes = positions * size_of::<f32>() as u64;
-        let learning_bytes = positions * recipe.learning.step_size.bytes_per_weight();
+        let entries = Layout::new(&spec).len() * spec.sets() as u64;
+        let model_bytes = entries * size_of::<f32>() as u64;
+        let learning_bytes = entries * recipe.learning.step_size.bytes_per_weight();
         let bytes = model_bytes + learning_bytes;
-        Ok(Plan { weights: spec.weights(), model_bytes, bytes, available: available_memory() })
+        Ok(MemoryPlan { weights: spec.weights(), model_bytes, bytes, available: available_memory() })
     }
 
     /// The most that a run takes on the disk: two checkpoints, one that is being written, and the model. Weights that are 0

@@ -37,7 +37,7 @@ pub(super) fn positions(recipe: &Recipe) -> Result<Vec<String>, RunError> {
     }
 }
 
-/// The bytes of a state that a game can go on from.
+/// The bytes of a state that a game can continue from.
 fn going_on<const N: usize>(board: &str) -> Result<[u8; 16], String> {
     let state: State<N> = board.parse().map_err(|error: afterstate_game::ParseError| error.to_string())?;
     if state.is_terminal() { Err("the game is over".to_owned()) } else { Ok(state.board().bytes()) }

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use afterstate_learning::Progress;
+use afterstate_learning::TrainingProgress;
 use afterstate_network::file::atomic::write_atomically;
 use serde_json::json;
 
@@ -37,12 +37,12 @@ pub(super) struct Recorder<'a> {
     eval: Log<EvalLine>,
     evaluations: Vec<EvalLine>,
     /// Where the last line of the log was written.
-    pub(super) logged: Progress,
+    pub(super) logged: TrainingProgress,
     /// The games since.
     pub(super) tally: Tally,
     games: VecDeque<GameResult>,
     /// Where training was at recent reports, the latest one last.
-    reports: VecDeque<Progress>,
+    reports: VecDeque<TrainingProgress>,
     reported: Instant,
 }
 
@@ -51,8 +51,8 @@ impl<'a> Recorder<'a> {
     pub(super) fn open(
         directory: &'a Directory,
         recipe: &'a Recipe,
-        progress: Progress,
-        logged: Progress,
+        progress: TrainingProgress,
+        logged: TrainingProgress,
         tally: Tally,
     ) -> Result<(Self, Vec<Repaired>), RunError> {
         let actions = progress.actions;
@@ -97,7 +97,7 @@ impl<'a> Recorder<'a> {
     /// Takes note of how training goes, and of the games that have ended.
     pub(super) fn note(
         &mut self,
-        progress: Progress,
+        progress: TrainingProgress,
         finished: &[GameResult],
         merger: Option<&mut Merger>,
         observer: &mut dyn Observer,
@@ -124,7 +124,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Tells the observer how training goes.
-    pub(super) fn report(&mut self, progress: Progress, observer: &mut dyn Observer) {
+    pub(super) fn report(&mut self, progress: TrainingProgress, observer: &mut dyn Observer) {
         self.reported = Instant::now();
         observer.training(&self.status(progress));
     }
@@ -132,7 +132,7 @@ impl<'a> Recorder<'a> {
     /// Adds a line to the log, unless there is nothing new.
     pub(super) fn add_line(
         &mut self,
-        progress: Progress,
+        progress: TrainingProgress,
         merger: Option<&mut Merger>,
         observer: &mut dyn Observer,
     ) {
@@ -189,13 +189,13 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    fn share(&self, progress: Progress) -> f64 {
+    fn share(&self, progress: TrainingProgress) -> f64 {
         self.recipe.budget.share(progress)
     }
 
-    fn status(&mut self, progress: Progress) -> Status {
+    fn status(&mut self, progress: TrainingProgress) -> Status {
         self.reports.push_back(progress);
-        let is_old = |report: &Progress| progress.seconds - report.seconds > RECENT_SECONDS;
+        let is_old = |report: &TrainingProgress| progress.seconds - report.seconds > RECENT_SECONDS;
         while self.reports.len() > 2 && is_old(&self.reports[0]) {
             self.reports.pop_front();
         }
@@ -220,6 +220,6 @@ fn header<T: Line>(recipe: &Recipe) -> Header {
 }
 
 /// Moves in each second between two instants.
-fn speed(before: Progress, now: Progress) -> f64 {
+fn speed(before: TrainingProgress, now: TrainingProgress) -> f64 {
     (now.actions - before.actions) as f64 / (now.seconds - before.seconds).max(1e-9)
 }

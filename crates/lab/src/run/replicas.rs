@@ -11,7 +11,7 @@ use std::{
 };
 
 use afterstate_learning::{
-    Budget, Progress, Settings, StepSizeSpec, Trainer, TrainerState,
+    Budget, StepSizeSpec, Trainer, TrainerState, TrainingProgress, TrainingSettings,
     replicas::{Agreed, Changes, Exchange},
 };
 
@@ -43,7 +43,7 @@ pub enum MergeEvery {
     /// After so many moves of each replica, which then wait for one another: with one thread each, the result is a function of
     /// the recipe, the seed and the number of replicas.
     Actions(u64),
-    /// After so many seconds. The replicas go on playing while their changes are under way.
+    /// After so many seconds. The replicas keep playing while their changes are in flight.
     Seconds(f64),
 }
 
@@ -91,7 +91,7 @@ impl Merging {
     ///
     /// # Errors
     /// When the budget cannot be divided, or what is learned cannot be merged.
-    pub(super) fn settings(&self, settings: Settings) -> Result<Settings, RunError> {
+    pub(super) fn settings(&self, settings: TrainingSettings) -> Result<TrainingSettings, RunError> {
         let budget = match settings.budget {
             Budget::Actions(actions) => Budget::Actions(actions.div_ceil(self.replicas.size() as u64)),
             Budget::Seconds(seconds) => Budget::Seconds(seconds),
@@ -100,7 +100,7 @@ impl Merging {
         if matches!(settings.step_size, StepSizeSpec::Autostep { .. }) {
             return Err(RunError::Replicas("a fixed step size or temporal coherence"));
         }
-        Ok(Settings { budget, ..settings })
+        Ok(TrainingSettings { budget, ..settings })
     }
 
     /// Gives a new trainer games of its own.
@@ -118,8 +118,8 @@ pub(super) fn restore(
     others: &[TrainerState],
 ) -> Result<(), RunError> {
     let share = |count: u64| count * (others.len() as u64 + 1) / size as u64;
-    let Progress { actions, episodes, seconds } = first.progress;
-    let progress = Progress { actions: share(actions), episodes: share(episodes), seconds };
+    let TrainingProgress { actions, episodes, seconds } = first.progress;
+    let progress = TrainingProgress { actions: share(actions), episodes: share(episodes), seconds };
     let own = if rank == 0 { Some(first) } else { others.get(rank - 1) };
     let mut state = own.cloned().unwrap_or_else(|| {
         trainer.number_from(rank as u64 * GAMES_APART + actions);
@@ -148,7 +148,7 @@ type Flight = (Arc<Changes>, JoinHandle<(Changes, u64)>);
 pub(super) struct Merger {
     merging: Merging,
     agreed: Agreed,
-    /// What is under way.
+    /// The changes in flight.
     flight: Option<Flight>,
     /// When the last merge was, and after how many moves.
     last: (Instant, u64),
@@ -175,9 +175,9 @@ impl Merger {
     }
 
     /// What all replicas have done, when each has done as much as this one.
-    pub(super) fn of_all(&self, progress: Progress) -> Progress {
+    pub(super) fn of_all(&self, progress: TrainingProgress) -> TrainingProgress {
         let size = self.merging.replicas.size() as u64;
-        Progress { actions: progress.actions * size, episodes: progress.episodes * size, ..progress }
+        TrainingProgress { actions: progress.actions * size, episodes: progress.episodes * size, ..progress }
     }
 
     /// The moves of this replica when all have made so many.
@@ -205,7 +205,7 @@ impl Merger {
         }
     }
 
-    /// Merges: receives what is under way and sends what is new.
+    /// Merges: receives the changes in flight and sends new ones.
     pub(super) fn merge(&mut self, trainer: &Trainer<'_>, stops: bool, saves: bool) -> Decision {
         let start = Instant::now();
         let goes_on = if trainer.is_done() { 0 } else { GOES_ON };

@@ -7,11 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use afterstate_learning::{Budget, Progress, Settings, Trainer};
+use afterstate_learning::{Budget, Trainer, TrainingProgress, TrainingSettings};
 use afterstate_network::file::atomic::write_atomically;
 
 use super::{
-    Observer, Outcome, Run, RunError, checkpoint, finished, first_weights,
+    Observer, Run, RunError, RunOutcome, checkpoint, finished, first_weights,
     recorder::Recorder,
     replicas::{Decision, Merger},
 };
@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// A run in progress.
-struct Session<'a> {
+struct RunSession<'a> {
     run: &'a Run,
     recorder: Recorder<'a>,
     /// Where there are several replicas.
@@ -39,22 +39,26 @@ struct Session<'a> {
 }
 
 /// Trains until the budget is used up or `stop` is set, and saves.
-pub(super) fn train(run: &Run, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
+pub(super) fn train(
+    run: &Run,
+    stop: &AtomicBool,
+    observer: &mut dyn Observer,
+) -> Result<RunOutcome, RunError> {
     if let Some(progress) = run.finished {
         finished::remove_checkpoints(&run.directory)?;
         let evaluations = last_evaluations(&Log::read(&run.directory.evaluations())?);
-        return Ok(Outcome { finished: true, progress, evaluations });
+        return Ok(RunOutcome { finished: true, progress, evaluations });
     }
     train_from(run, stop, observer).inspect_err(|_| run.directory.remove_if_empty())
 }
 
-fn train_from(run: &Run, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<Outcome, RunError> {
+fn train_from(run: &Run, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<RunOutcome, RunError> {
     let (positions, teacher) = (run.positions.clone(), run.teacher.clone());
-    let settings = Settings { positions, teacher, ..run.recipe.settings() };
+    let settings = TrainingSettings { positions, teacher, ..run.recipe.settings() };
     let settings = run.merging.map_or(Ok(settings.clone()), |merging| merging.settings(settings))?;
     let mut trainer = Trainer::new(&run.network, settings)?;
     run.merging.inspect(|merging| merging.number(&mut trainer));
-    let (mut logged, mut tally) = (Progress::default(), Tally::default());
+    let (mut logged, mut tally) = (TrainingProgress::default(), Tally::default());
     if run.resumed {
         let (state, damaged) = checkpoint::load(run, &mut trainer)?;
         damaged.into_iter().for_each(|error| observer.warning(&RunError::FellBack(error.into())));
@@ -68,11 +72,11 @@ fn train_from(run: &Run, stop: &AtomicBool, observer: &mut dyn Observer) -> Resu
     let (recorder, repaired) = Recorder::open(&run.directory, &run.recipe, progress, logged, tally)?;
     repaired.into_iter().for_each(|repaired| observer.warning(&repaired.into()));
     write_recipe(run)?;
-    Session { run, recorder, merger, observer, stop, saved: Instant::now(), lock: None }.train(trainer)
+    RunSession { run, recorder, merger, observer, stop, saved: Instant::now(), lock: None }.train(trainer)
 }
 
 /// How far all replicas have come.
-fn of_all(merger: &Option<Merger>, progress: Progress) -> Progress {
+fn of_all(merger: &Option<Merger>, progress: TrainingProgress) -> TrainingProgress {
     merger.as_ref().map_or(progress, |merger| merger.of_all(progress))
 }
 
@@ -81,7 +85,7 @@ fn write_recipe(run: &Run) -> Result<(), RunError> {
     Ok(write_atomically(&run.directory.recipe(), |file| file.write_all(recipe.as_bytes()))?)
 }
 
-/// A trainer that has dealt out all its games has none to go on with.
+/// A trainer that has dealt out all its games has none to continue with.
 fn check_extension(run: &Run, trainer: &Trainer<'_>) -> Result<(), RunError> {
     let Some(stored) = Run::stored_recipe(&run.directory, &[])? else { return Ok(()) };
     match stored.settings().budget {
@@ -92,8 +96,8 @@ fn check_extension(run: &Run, trainer: &Trainer<'_>) -> Result<(), RunError> {
     }
 }
 
-impl Session<'_> {
-    fn train(mut self, mut trainer: Trainer<'_>) -> Result<Outcome, RunError> {
+impl RunSession<'_> {
+    fn train(mut self, mut trainer: Trainer<'_>) -> Result<RunOutcome, RunError> {
         let progress = of_all(&self.merger, trainer.progress());
         // A resumed run is shown where it was.
         self.recorder.report(progress, self.observer);
@@ -163,7 +167,7 @@ impl Session<'_> {
     }
 
     /// Saves, and evaluates what came out.
-    fn finish(mut self, trainer: Trainer<'_>, finished: bool) -> Result<Outcome, RunError> {
+    fn finish(mut self, trainer: Trainer<'_>, finished: bool) -> Result<RunOutcome, RunError> {
         let progress = of_all(&self.merger, trainer.progress());
         self.recorder.report(progress, self.observer);
         if finished {
@@ -179,7 +183,7 @@ impl Session<'_> {
         }
         self.recorder.draw(self.observer);
         let evaluations = last_evaluations(self.recorder.evaluations());
-        Ok(Outcome { finished, progress, evaluations })
+        Ok(RunOutcome { finished, progress, evaluations })
     }
 
     /// Whether this is the run itself, and not another replica.
@@ -199,7 +203,7 @@ impl Session<'_> {
     }
 
     /// Evaluates the network with every search that it has not been evaluated with at this point.
-    fn evaluate(&mut self, progress: Progress) {
+    fn evaluate(&mut self, progress: TrainingProgress) {
         for (player, count) in self.run.recipe.evaluation.contests() {
             let search = player.to_string();
             let done = |line: &EvalLine| line.actions == progress.actions && line.report.search == search;
@@ -209,7 +213,7 @@ impl Session<'_> {
         }
     }
 
-    fn evaluate_with(&mut self, player: PlayerSpec, count: u64, progress: Progress) {
+    fn evaluate_with(&mut self, player: PlayerSpec, count: u64, progress: TrainingProgress) {
         let Run { recipe, network, directory, .. } = self.run;
         let games = Games { rules: recipe.game.rules(), seed: evaluate::SEED, dealer: &Deck::new(count) };
         let threads = recipe.parallel.thread_count();
@@ -286,7 +290,7 @@ impl Session<'_> {
     }
 
     /// Writes the model of a finished run, which takes the place of its checkpoint.
-    fn save_last(&mut self, progress: Progress) -> Result<(), RunError> {
+    fn save_last(&mut self, progress: TrainingProgress) -> Result<(), RunError> {
         let Run { recipe, network, directory, .. } = self.run;
         if !self.is_first() {
             return Ok(());

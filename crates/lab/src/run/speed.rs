@@ -67,7 +67,7 @@ impl Spans {
 mod tests {
     use super::*;
 
-    /// The rate after these reports, as far as they are asked for.
+    /// The rate after these reports, as far as requested.
     fn rate(reports: &[(u64, f64)]) -> Option<f64> {
         let mut spans = Spans::default();
         reports.iter().all(|&(done, seconds)| spans.goes_on(done, seconds));

@@ -1,15 +1,22 @@
-//! Compact models: the size that was asked for, the same for any number of threads, and values that are nearly the same.
+//! Compact models: the size that was requested, the same for any number of threads, and values that are nearly the same.
 
 use afterstate_game::Rules;
 use afterstate_lab::{
-    compact::{CompactError, Progress, Settings, compact},
+    compact::{CompactError, CompactProgress, CompactSettings, compact},
     deal::Deck,
     evaluate::{Games, evaluate},
 };
 use afterstate_network::{Network, NetworkSpec, Tuples, Values};
 
-fn settings() -> Settings {
-    Settings { bytes: 150_000, games: 6, seed: 1, rules: Rules::default(), downgrade: None, threads: 1 }
+fn settings() -> CompactSettings {
+    CompactSettings {
+        bytes: 150_000,
+        games: 6,
+        seed: 1,
+        rules: Rules::default(),
+        downgrade: None,
+        threads: 1,
+    }
 }
 
 /// A network that prefers empty cells and large tiles, not too badly.
@@ -42,7 +49,7 @@ fn network(stages: &str, promotion: bool) -> Network {
     network
 }
 
-fn packed_bytes(network: &Network, settings: Settings) -> Vec<u8> {
+fn packed_bytes(network: &Network, settings: CompactSettings) -> Vec<u8> {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("compact");
     let packed = compact(network, settings, |_| true).expect("a compact model");
@@ -75,19 +82,19 @@ fn a_compact_model_plays_like_its_source() {
 #[test]
 fn the_file_is_as_large_as_it_may_be_and_the_same_for_any_number_of_threads() {
     let source = network("1", false);
-    let settings = Settings { bytes: 120_000, ..settings() };
+    let settings = CompactSettings { bytes: 120_000, ..settings() };
     let one = packed_bytes(&source, settings);
     assert!(one.len() <= 120_000, "{}", one.len());
-    assert_eq!(one, packed_bytes(&source, Settings { threads: 2, ..settings }));
-    assert_ne!(one, packed_bytes(&source, Settings { seed: 2, ..settings }));
+    assert_eq!(one, packed_bytes(&source, CompactSettings { threads: 2, ..settings }));
+    assert_ne!(one, packed_bytes(&source, CompactSettings { seed: 2, ..settings }));
 }
 
 #[test]
 fn it_can_be_stopped_and_refuses_what_it_cannot_do() {
     let source = network("1", false);
-    let stopped = compact(&source, settings(), |progress| !matches!(progress, Progress::Played(2)));
+    let stopped = compact(&source, settings(), |progress| !matches!(progress, CompactProgress::Played(2)));
     assert!(matches!(stopped, Err(CompactError::Stopped)));
-    let small = compact(&source, Settings { bytes: 1000, ..settings() }, |_| true);
+    let small = compact(&source, CompactSettings { bytes: 1000, ..settings() }, |_| true);
     assert!(matches!(small, Err(CompactError::Bytes(1000))));
     let tuples = Tuples::named("2x4").expect("a set");
     let states = Network::new(NetworkSpec { tuples, values: Values::States, ..NetworkSpec::default() });

@@ -8,15 +8,15 @@ use std::{
 
 use afterstate_dcnn::Device;
 use afterstate_lab::{
-    dcnn::{DcnnError, Event, LearningLine, Settings, Taught, Training, accuracy},
+    dcnn::{DcnnError, DcnnSettings, Event, LearningLine, Taught, Training, accuracy},
     log::Log,
     model::{Kind, Model},
     records::GAMES_PER_SHARD,
     run::Directory,
 };
 
-fn settings(records: &Path, network: Taught) -> Settings {
-    Settings {
+fn settings(records: &Path, network: Taught) -> DcnnSettings {
+    DcnnSettings {
         records: records.into(),
         network,
         samples: 20_000,
@@ -27,11 +27,11 @@ fn settings(records: &Path, network: Taught) -> Settings {
         buffer: 2000,
         test_every: 10_000,
         test_games: 3,
-        ..Settings::default()
+        ..DcnnSettings::default()
     }
 }
 
-fn run(directory: &Path, settings: Settings, threads: usize) {
+fn run(directory: &Path, settings: DcnnSettings, threads: usize) {
     let training = Training::start(Directory::new(directory), settings, threads, Device::Cpu).unwrap();
     assert!(training.train(&AtomicBool::new(false), |_| ()).unwrap().finished);
 }
@@ -41,7 +41,8 @@ fn a_policy_learns_the_moves_of_the_records_and_resumes_exactly() {
     let folder = tempfile::tempdir().unwrap();
     let [records, whole, halves] = ["records", "whole", "halves"].map(|name| folder.path().join(name));
     crate::downwards::record(&records, 3 * GAMES_PER_SHARD);
-    let settings = Settings { augment: true, ..settings(&records, Taught::Dcnn { layers: 2, channels: 16 }) };
+    let settings =
+        DcnnSettings { augment: true, ..settings(&records, Taught::Dcnn { layers: 2, channels: 16 }) };
     run(&whole, settings.clone(), 2);
 
     let (directory, stop) = (Directory::new(&halves), AtomicBool::new(false));
@@ -52,8 +53,8 @@ fn a_policy_learns_the_moves_of_the_records_and_resumes_exactly() {
         Training::start(directory.clone(), settings.clone(), 1, Device::Cpu),
         Err(DcnnError::Exists(_))
     ));
-    let stored = Settings::stored(&directory).unwrap().unwrap();
-    let other = Settings { seed: 2, ..stored.clone() };
+    let stored = DcnnSettings::stored(&directory).unwrap().unwrap();
+    let other = DcnnSettings { seed: 2, ..stored.clone() };
     assert!(matches!(Training::resume(directory.clone(), other, 1, Device::Cpu), Err(DcnnError::Changed)));
     let training = Training::resume(directory.clone(), stored, 1, Device::Cpu).unwrap();
     assert_eq!(training.samples(), 7000);
@@ -86,7 +87,7 @@ fn an_n_tuple_network_learns_values() {
     let error_after = |samples: u64| {
         let directory = folder.path().join(samples.to_string());
         let settings = settings(&records, Taught::Tuples("2x4".into()));
-        run(&directory, Settings { test_every: 0, samples, ..settings }, 1);
+        run(&directory, DcnnSettings { test_every: 0, samples, ..settings }, 1);
         let log = Log::<LearningLine>::read(&Directory::new(&directory).log()).unwrap();
         assert_eq!(log[0].accuracy, None);
         log[0].held_out_error.unwrap()
@@ -103,7 +104,7 @@ fn a_run_is_of_its_records_and_settings_and_survives_damage() {
     let folder = tempfile::tempdir().unwrap();
     let [records, whole, resumed] = ["records", "whole", "resumed"].map(|name| folder.path().join(name));
     crate::downwards::record(&records, 3 * GAMES_PER_SHARD);
-    let settings = Settings {
+    let settings = DcnnSettings {
         final_rate: 0.003,
         samples: 4000,
         test_every: 1000,
@@ -111,11 +112,11 @@ fn a_run_is_of_its_records_and_settings_and_survives_damage() {
         ..settings(&records, Taught::Dcnn { layers: 2, channels: 8 })
     };
     run(&whole, settings.clone(), 1);
-    run(&resumed, Settings { samples: 2000, ..settings.clone() }, 1);
+    run(&resumed, DcnnSettings { samples: 2000, ..settings.clone() }, 1);
     let directory = Directory::new(&resumed);
     let go_on = || {
-        let stored = Settings::stored(&directory).unwrap().unwrap();
-        Training::resume(directory.clone(), Settings { samples: 4000, ..stored }, 1, Device::Cpu)
+        let stored = DcnnSettings::stored(&directory).unwrap().unwrap();
+        Training::resume(directory.clone(), DcnnSettings { samples: 4000, ..stored }, 1, Device::Cpu)
     };
 
     // The records are others now.
@@ -154,7 +155,7 @@ fn learning_that_diverges_says_by_which_rate() {
     let (records, directory) = (folder.path().join("records"), Directory::new(folder.path().join("run")));
     crate::downwards::record(&records, 2 * GAMES_PER_SHARD);
     let settings = settings(&records, Taught::Dcnn { layers: 5, channels: 8 });
-    let settings = Settings { rate: 1e9, final_rate: 1e9, test_every: 0, ..settings };
+    let settings = DcnnSettings { rate: 1e9, final_rate: 1e9, test_every: 0, ..settings };
     let training = Training::start(directory.clone(), settings, 2, Device::Cpu).unwrap();
     let error = training.train(&AtomicBool::new(false), |_| ()).unwrap_err();
     assert!(matches!(error, DcnnError::Diverged { rate, .. } if rate == 1e9), "{error}");

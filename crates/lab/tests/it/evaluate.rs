@@ -10,7 +10,7 @@ use afterstate_dcnn::{Architecture, Dcnn, DcnnPlayer, DcnnSpec, Play};
 use afterstate_game::{Game, Rules, State, game_rng};
 use afterstate_lab::deal::{Dealer, Deck, Part};
 use afterstate_lab::evaluate::{
-    Contest, Games, KeptGames, KeptHeader, Outcome, Share, Steps, Survival, SurvivalError, Survivor,
+    Contest, Games, KeptGames, KeptHeader, PlayOutcome, Share, Steps, Survival, SurvivalError, Survivor,
     evaluate, evaluate_players, merge, positions_at,
 };
 use afterstate_lab::log::LogError;
@@ -30,7 +30,7 @@ fn games(dealer: &dyn Dealer) -> Games<'_> {
     Games { rules: Rules::default(), seed: 3, dealer }
 }
 
-fn play(network: &Network, search: &str, count: u64, threads: usize, collect: Option<Steps>) -> Outcome {
+fn play(network: &Network, search: &str, count: u64, threads: usize, collect: Option<Steps>) -> PlayOutcome {
     let (player, deck) = (search.parse().expect("a player"), Deck::new(count));
     let contest = Contest { network, player, endgames: None, games: games(&deck), threads, collect };
     contest.play(|_| true).expect("played to the end")

@@ -2,7 +2,7 @@
 
 use afterstate_lab::recipe::{Log, Recipe, Tuples, shipped};
 use afterstate_learning::{
-    Budget, Parallel, Progress, StepSizeSpec, TargetSpec, rate_factor,
+    Budget, Parallel, StepSizeSpec, TargetSpec, TrainingProgress, rate_factor,
     target::{Backward, TdLambda},
 };
 use afterstate_search::Downgrade;
@@ -226,7 +226,7 @@ fn the_schedule_steps_down() {
 
 #[test]
 fn the_budget_is_shared_out() {
-    let progress = Progress { actions: 50, episodes: 2, seconds: 9.0 };
+    let progress = TrainingProgress { actions: 50, episodes: 2, seconds: 9.0 };
     assert_eq!(Budget::Actions(200).share(progress), 0.25);
     assert_eq!(Budget::Episodes(8).share(progress), 0.25);
     assert_eq!(Budget::Seconds(2.0).share(progress), 1.0);

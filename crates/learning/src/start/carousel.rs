@@ -18,7 +18,7 @@
 //!    stage](super::StageByStage) in one. Whole games are then played only until enough initial
 //!    states of that stage are kept, and the stages before it, which come from a trained model, do not learn.
 //! 6. It can end in an earlier stage than the last one. An episode that leaves that stage ends there, with the value of the
-//!    afterstate that it has come to, which does not learn, in place of what would follow.
+//!    afterstate that it has reached, which does not learn, instead of what would follow.
 //! 7. Initial states can be given, such as those of a stronger player. Stages that have some keep them, and no others; a
 //!    carousel that begins in a later stage plays no whole games.
 
@@ -41,7 +41,7 @@ pub struct Carousel {
     pub first_stage: usize,
     /// The stage in which it ends; none for the last one.
     pub last_stage: Option<usize>,
-    /// Whether it begins with initial states that are given (`Settings::positions`).
+    /// Whether it begins with initial states that are given (`TrainingSettings::positions`).
     pub given: bool,
 }
 
@@ -101,7 +101,7 @@ impl<const N: usize> Wheel<N> {
         if self.stage == 0 { None } else { choose(rng, states.len(), |i| states.get(i).copied()) }
     }
 
-    /// Keeps an initial state of a stage that the carousel comes to.
+    /// Keeps an initial state of a stage that the carousel reaches.
     pub(super) fn enter(&mut self, stage: usize, state: State<N>) {
         if self.spec.is_left_in(stage) || self.given[stage] {
             return;

@@ -100,7 +100,7 @@ pub(crate) struct Memory<const N: usize> {
     pub(crate) fresh: bool,
     /// The stage of the present state.
     stage: usize,
-    /// The last of the stages that the episode has come to one after the other, none left out.
+    /// The last of the stages that the episode has reached one after the other, none left out.
     passed: usize,
     /// The states of the episode so far, the present one last, where it can be followed by a restart.
     episode: Vec<State<N>>,
@@ -127,7 +127,7 @@ impl<const N: usize> Memory<N> {
 }
 
 impl<const N: usize> Starts<N> {
-    /// The starts, with the positions that they begin with; `None` when one of these is no state that a game can go on from.
+    /// The starts, with the positions that they begin with; `None` when one of these is not a state that a game can continue from.
     pub(crate) fn new(spec: StartSpec, stages: &Stages, positions: &[String]) -> Option<Self> {
         let kind = match spec {
             StartSpec::Fresh => Kind::Fresh,
@@ -183,7 +183,7 @@ impl<const N: usize> Starts<N> {
         !matches!(self.kind, Kind::Fresh)
     }
 
-    /// An episode has come to this state, and goes on.
+    /// An episode has reached this state, and continues.
     pub(crate) fn watch(&self, memory: &mut Memory<N>, state: State<N>) {
         let (before, stage) = (memory.stage, self.stage_of(state));
         memory.stage = stage;
@@ -206,7 +206,7 @@ impl<const N: usize> Starts<N> {
         }
     }
 
-    /// Whether the episode has left the last stage in which episodes go on.
+    /// Whether the episode has left the last stage in which episodes continue.
     #[inline(always)]
     pub(crate) fn has_left(&self, memory: &Memory<N>) -> bool {
         matches!(self.kind, Kind::Carousel(carousel, _) if carousel.is_left_in(memory.stage))
@@ -245,7 +245,7 @@ pub(crate) enum StartsState {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct MemoryState {
     fresh: bool,
-    /// The last of the stages that the episode has come to one after the other.
+    /// The last of the stages that the episode has reached one after the other.
     #[serde(default)]
     passed: usize,
     /// The states as text.

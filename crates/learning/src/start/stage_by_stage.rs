@@ -6,7 +6,7 @@
 //!
 //! Differences from the paper:
 //! 1. guei-2021 does not say how many first states are collected; we keep collecting, before the training proper,
-//!    until there is the number that the recipe asks for.
+//!    until there is the number that the recipe requests.
 //! 2. The last stage already learns from the games in which the states are collected.
 //! 3. An episode that began at such a state can be followed by [restarts](super::Restart) in its middle.
 

@@ -70,7 +70,7 @@ fn an_episode_of_a_later_stage_leaves_the_stages_that_follow() {
     }
 }
 
-/// A stage that the episode has not come to by the one before it is none of its initial states: a game that begins with a
+/// A stage that the episode has not reached through the one before it is none of its initial states: a game that begins with a
 /// 16384-tile leaves nothing of the stages before it, and no stage twice.
 #[test]
 fn stages_are_entered_once_and_in_order() {

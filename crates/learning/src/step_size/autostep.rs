@@ -14,7 +14,7 @@
 //! 2. αᵢ begins at α_init over the number of active features, as in the program of jaskowski-2016's author; the paper names
 //!    α_init = 1.0 alone.
 //! 3. That program counts a weight that occurs n times n times in M, but moves it once, as if xᵢ were 1.
-//! 4. Defined for λ = 0; with another target δ is the step that the target asks for, as in that author's program for delayed
+//! 4. Defined for λ = 0; with another target δ is the step that the target requests, as in that author's program for delayed
 //!    updates.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -50,21 +50,21 @@ impl Autostep {
         Ok(Autostep { mu, tau, initial: alpha.to_bits(), alphas, memory })
     }
 
-    fn alpha(&self, position: usize) -> f32 {
-        f32::from_bits(self.alphas.as_slice()[position].load(Relaxed) ^ self.initial)
+    fn alpha(&self, index: usize) -> f32 {
+        f32::from_bits(self.alphas.as_slice()[index].load(Relaxed) ^ self.initial)
     }
 
-    fn set_alpha(&self, position: usize, alpha: f32) {
-        self.alphas.as_slice()[position].store(alpha.to_bits() ^ self.initial, Relaxed);
+    fn set_alpha(&self, index: usize, alpha: f32) {
+        self.alphas.as_slice()[index].store(alpha.to_bits() ^ self.initial, Relaxed);
     }
 
     /// h and v.
-    fn memory(&self, position: usize) -> (f32, f32) {
-        unpack(self.memory.as_slice()[position].load(Relaxed))
+    fn memory(&self, index: usize) -> (f32, f32) {
+        unpack(self.memory.as_slice()[index].load(Relaxed))
     }
 
-    fn set_memory(&self, position: usize, h: f32, v: f32) {
-        self.memory.as_slice()[position].store(pack((h, v)), Relaxed);
+    fn set_memory(&self, index: usize, h: f32, v: f32) {
+        self.memory.as_slice()[index].store(pack((h, v)), Relaxed);
     }
 
     /// αᵢ, hᵢ and vᵢ of every weight, to be kept.
@@ -84,24 +84,24 @@ impl Autostep {
     #[inline(never)]
     pub(crate) fn update(&self, view: &View<'_>, features: Features<'_>, rate: f32, step: f32) {
         let mut sum = 0.0;
-        view.for_each_weight(features, |position, x| {
-            let (h, v) = self.memory(position);
-            let (alpha, correlation) = (self.alpha(position), step * x * h);
+        view.for_each_weight(features, |index, x| {
+            let (h, v) = self.memory(index);
+            let (alpha, correlation) = (self.alpha(index), step * x * h);
             let v = correlation.abs().max(v + self.tau * alpha * x * x * (correlation.abs() - v));
             let alpha = if v == 0.0 { alpha } else { alpha * (self.mu * correlation / v).exp() };
             sum += alpha * x * x;
-            self.set_alpha(position, alpha);
-            self.set_memory(position, h, v);
+            self.set_alpha(index, alpha);
+            self.set_memory(index, h, v);
         });
         let divisor = sum.max(1.0);
-        view.for_each_weight(features, |position, x| {
-            let alpha = self.alpha(position) / divisor;
+        view.for_each_weight(features, |index, x| {
+            let alpha = self.alpha(index) / divisor;
             let change = alpha * step * x;
-            let weight = &view.weights()[position];
+            let weight = &view.weights()[index];
             weight.store((f32::from_bits(weight.load(Relaxed)) + rate * change).to_bits(), Relaxed);
-            let (h, v) = self.memory(position);
-            self.set_alpha(position, alpha);
-            self.set_memory(position, h * (1.0 - alpha * x * x) + change, v);
+            let (h, v) = self.memory(index);
+            self.set_alpha(index, alpha);
+            self.set_memory(index, h * (1.0 - alpha * x * x) + change, v);
         });
     }
 

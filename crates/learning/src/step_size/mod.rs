@@ -76,7 +76,7 @@ impl StepSizeSpec {
         !matches!(self, StepSizeSpec::Autostep { .. })
     }
 
-    /// The actions after which E and A start anew, again and again; none for never. In the first of two phases there are none
+    /// The actions after which E and A are reset; none for never. In the first of two phases there are none
     /// yet, and nothing comes of it.
     pub(crate) fn reset(&self) -> Option<u64> {
         match *self {
@@ -184,7 +184,7 @@ impl StepSizes {
     }
 }
 
-/// A number that a step size remembers of every weight, by the weight's position.
+/// A number that a step size remembers of every weight, by the weight's index.
 pub struct WeightNumbers<'a> {
     /// What the paper calls it.
     pub name: &'static str,
@@ -197,13 +197,13 @@ impl<'a> WeightNumbers<'a> {
         WeightNumbers { name, get: Box::new(get), set: Box::new(set) }
     }
 
-    /// The number of the weight at a position.
-    pub fn get(&self, position: usize) -> f32 {
-        (self.get)(position)
+    /// The number of the weight at an index.
+    pub fn get(&self, index: usize) -> f32 {
+        (self.get)(index)
     }
 
-    /// Restores the number of the weight at a position.
-    pub fn set(&self, position: usize, number: f32) {
-        (self.set)(position, number);
+    /// Restores the number of the weight at an index.
+    pub fn set(&self, index: usize, number: f32) {
+        (self.set)(index, number);
     }
 }

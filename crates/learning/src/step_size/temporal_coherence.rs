@@ -44,14 +44,14 @@ impl TemporalCoherence {
         Ok(TemporalCoherence { sums: Mapped::zeroed(weights as usize)? })
     }
 
-    /// E and A of the weight at a position.
-    fn sums(&self, position: usize) -> (f32, f32) {
-        unpack(self.sums.as_slice()[position].load(Relaxed))
+    /// E and A of the weight at an index.
+    fn sums(&self, index: usize) -> (f32, f32) {
+        unpack(self.sums.as_slice()[index].load(Relaxed))
     }
 
-    /// Sets E and A of the weight at a position.
-    fn set_sums(&self, position: usize, e: f32, a: f32) {
-        self.sums.as_slice()[position].store(pack((e, a)), Relaxed);
+    /// Sets E and A of the weight at an index.
+    fn set_sums(&self, index: usize, e: f32, a: f32) {
+        self.sums.as_slice()[index].store(pack((e, a)), Relaxed);
     }
 
     /// Starts anew with E = A = 0 (terauchi-2025, 5.2).

@@ -2,7 +2,7 @@
 
 use crate::common::{AUTOSTEP, FIXED, TARGETS, TC, bits, settings, spec, trained};
 use crate::oracle::check;
-use afterstate_learning::{Budget, Settings};
+use afterstate_learning::{Budget, TrainingSettings};
 use afterstate_network::{NetworkSpec, Stages};
 use afterstate_search::Downgrade;
 
@@ -46,24 +46,27 @@ fn learning_from_downgraded_play() {
     let staged = NetworkSpec { stages: "256".parse().expect("stages"), ..spec(4, "0123 0145", 12, true) };
     let small = spec(3, "012 0134", 10, true);
     for target in TARGETS {
-        let downgraded = |budget| Settings {
+        let downgraded = |budget| TrainingSettings {
             downgrade: Some(Downgrade::from_exponent(7)),
             ..settings(target, TC, budget)
         };
         check::<4>(&staged, &downgraded(Budget::Actions(6_001)));
         check::<3>(
             &small,
-            &Settings { downgrade: Some(Downgrade::from_exponent(5)), ..downgraded(Budget::Episodes(60)) },
+            &TrainingSettings {
+                downgrade: Some(Downgrade::from_exponent(5)),
+                ..downgraded(Budget::Episodes(60))
+            },
         );
     }
     let promoted = NetworkSpec { promotion: true, ..staged.clone() };
     let settings = settings(crate::common::TD_0, FIXED, Budget::Actions(6_000));
-    let downgraded = Settings { downgrade: Some(Downgrade::from_exponent(7)), ..settings.clone() };
+    let downgraded = TrainingSettings { downgrade: Some(Downgrade::from_exponent(7)), ..settings.clone() };
     check::<4>(&promoted, &downgraded);
     assert!(bits(&trained(&staged, &settings)) != bits(&trained(&staged, &downgraded)));
 }
 
-/// Sixteen tile values take another way to the positions than fewer or more.
+/// Sixteen tile values take another path to the indices than fewer or more.
 #[test]
 fn sixteen_and_more_tile_values() {
     for c in [16, 18] {

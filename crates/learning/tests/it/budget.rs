@@ -2,10 +2,10 @@
 
 use crate::common::{FIXED, TARGETS, TC, TD_0, bits, settings, spec, trained};
 use afterstate_game::game_rng;
-use afterstate_learning::{Budget, Progress, Settings, StepSizeSpec, Trainer};
+use afterstate_learning::{Budget, StepSizeSpec, Trainer, TrainingProgress, TrainingSettings};
 use afterstate_network::Network;
 
-fn progress(settings: Settings) -> (Progress, Vec<u64>) {
+fn progress(settings: TrainingSettings) -> (TrainingProgress, Vec<u64>) {
     let network = Network::new(spec(3, "012 0134", 10, true)).expect("a small network");
     let mut trainer = Trainer::new(&network, settings).expect("a small trainer");
     let (mut games, mut moves) = (Vec::new(), 0);
@@ -25,7 +25,7 @@ fn progress(settings: Settings) -> (Progress, Vec<u64>) {
 fn a_budget_in_actions_is_exact() {
     for threads in [1, 2, 3] {
         for actions in [1, 3, 4, 5, 1_000, 32_767, 32_768, 32_769, 100_001] {
-            let settings = Settings { threads, ..settings(TD_0, FIXED, Budget::Actions(actions)) };
+            let settings = TrainingSettings { threads, ..settings(TD_0, FIXED, Budget::Actions(actions)) };
             assert_eq!(progress(settings).0.actions, actions, "{threads} threads");
         }
     }
@@ -35,7 +35,7 @@ fn a_budget_in_actions_is_exact() {
 fn a_budget_in_episodes_plays_each_game_once() {
     for threads in [1, 2, 3] {
         for episodes in [1, 3, 4, 5, 200] {
-            let settings = Settings { threads, ..settings(TD_0, FIXED, Budget::Episodes(episodes)) };
+            let settings = TrainingSettings { threads, ..settings(TD_0, FIXED, Budget::Episodes(episodes)) };
             let (progress, games) = progress(settings);
             assert_eq!(progress.episodes, episodes);
             assert_eq!(games, (0..episodes).collect::<Vec<_>>(), "{threads} threads");
@@ -73,8 +73,8 @@ fn a_schedule_multiplies_the_rate() {
     let spec = spec(4, "0123 4567", 12, true);
     let budget = Budget::Actions(50_000);
     let fixed = |alpha| settings(TD_0, StepSizeSpec::Fixed { alpha }, budget);
-    let scheduled = |schedule| Settings { schedule, ..fixed(0.5) };
-    let learned = |settings: &Settings| bits(&trained(&spec, settings));
+    let scheduled = |schedule| TrainingSettings { schedule, ..fixed(0.5) };
+    let learned = |settings: &TrainingSettings| bits(&trained(&spec, settings));
     assert!(learned(&scheduled(vec![(0.0, 0.5)])) == learned(&fixed(0.25)));
     assert!(learned(&scheduled(vec![(0.0, 0.5), (0.9, 0.5)])) == learned(&fixed(0.25)));
     assert!(learned(&scheduled(vec![(0.5, 0.1)])) != learned(&fixed(0.5)));
@@ -87,8 +87,10 @@ fn a_schedule_multiplies_the_rate() {
 fn the_rate_in_force_is_shown() {
     let network = Network::new(spec(4, "0123 4567", 12, true)).expect("a small network");
     let schedule = vec![(0.5, 0.1), (0.75, 0.01)];
-    let settings =
-        Settings { schedule, ..settings(TD_0, StepSizeSpec::Fixed { alpha: 0.5 }, Budget::Actions(200_000)) };
+    let settings = TrainingSettings {
+        schedule,
+        ..settings(TD_0, StepSizeSpec::Fixed { alpha: 0.5 }, Budget::Actions(200_000))
+    };
     let mut trainer = Trainer::new(&network, settings).expect("a small trainer");
     assert_eq!(trainer.rate(), 0.5);
     trainer.run(|_, _| true);

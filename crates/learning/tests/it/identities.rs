@@ -2,7 +2,7 @@
 
 use crate::common::{FIXED, TARGETS, TC, TD_0, bits, delayed, n_step, settings, spec, td_lambda, trained};
 use afterstate_game::Afterstate;
-use afterstate_learning::{Budget, Parallel, Settings, StepSizeSpec, TargetSpec, Trainer};
+use afterstate_learning::{Budget, Parallel, StepSizeSpec, TargetSpec, Trainer, TrainingSettings};
 use afterstate_network::{Level, Network, NetworkSpec, ValueRanges};
 
 const BUDGET: Budget = Budget::Actions(20_000);
@@ -64,8 +64,8 @@ fn the_first_step_of_temporal_coherence_has_rate_1() {
     let numbers = trainer.numbers();
     let [e, a] = &numbers[..] else { panic!("E and A") };
     let mut moved = 0;
-    for (position, weight) in network.layout().positions(0).zip(network.table(0)) {
-        let (e, a) = (e.get(position), a.get(position));
+    for (index, weight) in network.layout().indices(0).zip(network.table(0)) {
+        let (e, a) = (e.get(index), a.get(index));
         assert_eq!(e.abs(), a, "all errors so far agree");
         // m = 1, and the rate is 1: V = β·Σδ.
         assert_eq!(weight, 0.5 * e);
@@ -99,7 +99,7 @@ fn instruction_sets_learn_the_same() {
 #[test]
 fn one_thread_is_a_function_of_the_seed() {
     let with = |seed, parallel| {
-        let settings = Settings { seed, parallel, ..settings(TD_0, TC, BUDGET) };
+        let settings = TrainingSettings { seed, parallel, ..settings(TD_0, TC, BUDGET) };
         bits(&trained(&network_spec(), &settings))
     };
     let first = with(1, Parallel::LockFree);
@@ -115,7 +115,7 @@ fn threads_share_what_they_learn() {
     let (spec, budget) = (spec(4, "0123 4567 0145", 16, true), Budget::Actions(600_000));
     for parallel in [Parallel::LockFree, Parallel::PrivateHot] {
         for (target, step_size) in [(TD_0, FIXED), (TD_0, TC), (delayed(0.5, 3), TC)] {
-            let settings = Settings { threads: 3, parallel, ..settings(target, step_size, budget) };
+            let settings = TrainingSettings { threads: 3, parallel, ..settings(target, step_size, budget) };
             let network = Network::new(spec.clone()).expect("a small network");
             let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
             let mut games = 0;
@@ -211,7 +211,7 @@ fn the_second_phase_of_otd_tc_can_be_reset() {
     trainer.run(|_, _| true);
     let numbers = trainer.numbers();
     let touched = |p: usize| numbers.iter().any(|numbers| numbers.get(p) != 0.0);
-    assert!(!network.positions(0).any(touched), "E and A are 0 after a reset");
+    assert!(!network.indices(0).any(touched), "E and A are 0 after a reset");
 }
 
 /// The weights of the first stage after training, and whether all others are still 0.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::common::{FIXED, TARGETS, TC, TD_0, bits, delayed, n_step, settings, spec, trained};
 use afterstate_game::{Board, GameRng, Move, State, game_rng};
-use afterstate_learning::{Budget, EpsilonGreedy, Settings, StepSizeSpec, Trainer, TrainerState};
+use afterstate_learning::{Budget, EpsilonGreedy, StepSizeSpec, Trainer, TrainerState, TrainingSettings};
 use afterstate_network::{GreedyGame, Isa, Kernel, Level, Network, NetworkSpec, Values, dispatch};
 use rand_core::Rng;
 
@@ -24,7 +24,7 @@ fn policy(epsilon: f64, random_ties: bool) -> EpsilonGreedy {
 /// A learner of the plainest kind: a table for each action, tuple and index.
 struct Naive {
     spec: NetworkSpec,
-    settings: Settings,
+    settings: TrainingSettings,
     v: HashMap<(usize, usize, u64), f32>,
 }
 
@@ -39,7 +39,7 @@ struct Episode {
 impl Naive {
     /// Fig. 4, for two games that take turns.
     fn run(&mut self, games: u64) {
-        let start = |settings: &Settings, game| {
+        let start = |settings: &TrainingSettings, game| {
             let mut rng = game_rng(settings.seed, game);
             let state = settings.rules.initial_state(&mut rng);
             Episode { rng, state, last: None, reward: 0.0 }
@@ -154,7 +154,7 @@ fn the_papers_algorithms() {
     for values in Values::ALL {
         for (epsilon, random_ties) in [(0.0, false), (0.0, true), (0.2, false), (0.2, true)] {
             let settings = settings(TD_0, FIXED, Budget::Episodes(GAMES));
-            let settings = Settings { policy: policy(epsilon, random_ties), ..settings };
+            let settings = TrainingSettings { policy: policy(epsilon, random_ties), ..settings };
             let network = trained(&network_spec(values), &settings);
             let mut naive = Naive { spec: network_spec(values), settings, v: HashMap::new() };
             naive.run(GAMES);
@@ -181,7 +181,7 @@ fn methods_that_are_the_same_for_every_kind_of_values() {
         let spec = network_spec(values);
         let with = |target| {
             let settings = settings(target, TC, Budget::Actions(20_000));
-            weights(&trained(&spec, &Settings { policy: policy(0.05, true), ..settings }))
+            weights(&trained(&spec, &TrainingSettings { policy: policy(0.05, true), ..settings }))
         };
         let td = with(TD_0);
         assert!(td == with(n_step(1)), "{values}: 1-step TD is TD(0)");
@@ -191,11 +191,11 @@ fn methods_that_are_the_same_for_every_kind_of_values() {
 }
 
 /// Trains up to each of these numbers of moves (whole rounds of the two games), every time in a new trainer; what lives on passes through text.
-fn in_pieces(spec: &NetworkSpec, settings: &Settings, ends: &[u64]) -> Vec<Vec<f32>> {
+fn in_pieces(spec: &NetworkSpec, settings: &TrainingSettings, ends: &[u64]) -> Vec<Vec<f32>> {
     let network = Network::new(spec.clone()).expect("a small network");
     let mut before: Option<String> = None;
     for &actions in ends {
-        let settings = Settings { budget: Budget::Actions(actions), ..settings.clone() };
+        let settings = TrainingSettings { budget: Budget::Actions(actions), ..settings.clone() };
         let mut trainer = Trainer::new(&network, settings).expect("a small trainer");
         if let Some(text) = &before {
             let state: TrainerState = serde_json::from_str(text).expect("what was written");
@@ -212,7 +212,7 @@ fn interrupted_training_gives_the_same_weights() {
     for values in Values::ALL {
         for target in TARGETS {
             let settings = settings(target, FIXED, Budget::Actions(1));
-            let settings = Settings { policy: policy(0.1, true), ..settings };
+            let settings = TrainingSettings { policy: policy(0.1, true), ..settings };
             let spec = network_spec(values);
             let whole = in_pieces(&spec, &settings, &[12_001]);
             assert!(in_pieces(&spec, &settings, &[4, 1_000, 5_004, 12_001]) == whole, "{values} {target:?}");
@@ -238,7 +238,7 @@ fn a_state_of_other_values_is_refused() {
 #[test]
 fn threads_learn_actions() {
     let settings = settings(TD_0, TC, Budget::Actions(200_000));
-    let network = trained(&network_spec(Values::Actions), &Settings { threads: 2, ..settings });
+    let network = trained(&network_spec(Values::Actions), &TrainingSettings { threads: 2, ..settings });
     let trained: u64 = (0..100).map(|game| score(&network, game)).sum();
     let empty = Network::new(network_spec(Values::Actions)).expect("a small network");
     let untrained: u64 = (0..100).map(|game| score(&empty, game)).sum();
@@ -335,7 +335,7 @@ fn softmax_self_play_is_a_function_of_the_seed() {
     let spec = spec(4, "0123 4567", 12, true);
     let learned = |temperature| {
         let policy = EpsilonGreedy { temperature, ..EpsilonGreedy::GREEDY };
-        let settings = Settings { policy, ..settings(TD_0, TC, Budget::Actions(5_000)) };
+        let settings = TrainingSettings { policy, ..settings(TD_0, TC, Budget::Actions(5_000)) };
         bits(&trained(&spec, &settings))
     };
     assert!(learned(50.0) == learned(50.0));

@@ -4,7 +4,7 @@ use std::sync::{Barrier, Mutex, atomic::Ordering::Relaxed};
 
 use crate::common::{FIXED, TC, TD_0, settings, spec};
 use afterstate_learning::{
-    Budget, Settings, StepSizeSpec, Trainer, TrainerState,
+    Budget, StepSizeSpec, Trainer, TrainerState, TrainingSettings,
     replicas::{Agreed, BLOCK, Changes, Exchange},
 };
 use afterstate_network::{Network, NetworkSpec};
@@ -49,7 +49,7 @@ fn network() -> NetworkSpec {
     spec(3, "012 0134", 10, true)
 }
 
-fn settings_of(step_size: StepSizeSpec) -> Settings {
+fn settings_of(step_size: StepSizeSpec) -> TrainingSettings {
     settings(TD_0, step_size, Budget::Actions(MERGES * INTERVAL))
 }
 

@@ -3,7 +3,7 @@
 use crate::common::{FIXED, TARGETS, TC, TD_0, backward, delayed, settings, spec, td_lambda};
 use afterstate_game::game_rng;
 use afterstate_learning::{
-    Budget, Settings, StartSpec, Trainer, TrainerState,
+    Budget, StartSpec, Trainer, TrainerState, TrainingSettings,
     start::{Carousel, Restart, StageByStage},
 };
 use afterstate_network::{Network, NetworkSpec};
@@ -44,10 +44,10 @@ type Weights = Vec<(f32, f32, f32)>;
 fn weights(network: &Network, trainer: &Trainer<'_>) -> Weights {
     let all = (0..network.spec().tables()).flat_map(|i| {
         let numbers = trainer.numbers();
-        let number = move |i: usize, position| numbers.get(i).map_or(0.0, |n| n.get(position));
-        let sums = move |position| (number(0, position), number(1, position));
-        let positions = network.positions(i);
-        network.table(i).zip(positions).map(move |(v, position)| (v, sums(position).0, sums(position).1))
+        let number = move |i: usize, index| numbers.get(i).map_or(0.0, |n| n.get(index));
+        let sums = move |index| (number(0, index), number(1, index));
+        let indices = network.indices(i);
+        network.table(i).zip(indices).map(move |(v, index)| (v, sums(index).0, sums(index).1))
     });
     all.collect()
 }
@@ -57,16 +57,20 @@ fn set_weights(network: &Network, trainer: &Trainer<'_>, weights: &Weights) {
     for i in 0..network.spec().tables() {
         let table: Weights = rest.by_ref().take(network.spec().table_len(i) as usize).copied().collect();
         network.set_table(i, table.iter().map(|(v, _, _)| *v));
-        for (position, (_, e, a)) in network.positions(i).zip(table) {
+        for (index, (_, e, a)) in network.indices(i).zip(table) {
             for (numbers, number) in trainer.numbers().iter().zip([e, a]) {
-                numbers.set(position, number);
+                numbers.set(index, number);
             }
         }
     }
 }
 
 /// Trains for one piece, in a new trainer on a new network; everything that lives on passes through text.
-fn piece(before: Option<(Weights, String)>, settings: &Settings, go_on: bool) -> (Weights, String, bool) {
+fn piece(
+    before: Option<(Weights, String)>,
+    settings: &TrainingSettings,
+    go_on: bool,
+) -> (Weights, String, bool) {
     let network = Network::new(network_spec(settings.start)).expect("a small network");
     let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
     if let Some((weights, state)) = before {
@@ -79,7 +83,7 @@ fn piece(before: Option<(Weights, String)>, settings: &Settings, go_on: bool) ->
     (weights(&network, &trainer), state, trainer.is_done())
 }
 
-fn in_one_piece(settings: &Settings) -> Weights {
+fn in_one_piece(settings: &TrainingSettings) -> Weights {
     piece(None, settings, true).0
 }
 
@@ -123,7 +127,8 @@ fn stopped_training_gives_the_same_weights() {
 #[test]
 fn interrupted_training_goes_on_with_every_start() {
     for start in STARTS {
-        let at = |actions| Settings { start, ..settings(delayed(0.5, 3), TC, Budget::Actions(actions)) };
+        let at =
+            |actions| TrainingSettings { start, ..settings(delayed(0.5, 3), TC, Budget::Actions(actions)) };
         let (mut before, mut in_the_middle) = (None, false);
         for actions in [4, 10_000, 10_004, 20_000, 60_000, 70_000, 80_000, 90_001] {
             let (weights, state, _) = piece(before, &at(actions), true);
@@ -145,7 +150,7 @@ fn interrupted_training_goes_on_with_every_start() {
 
 #[test]
 fn damaged_starts_are_refused() {
-    let with = |start, actions| Settings { start, ..settings(TD_0, TC, Budget::Actions(actions)) };
+    let with = |start, actions| TrainingSettings { start, ..settings(TD_0, TC, Budget::Actions(actions)) };
     let [carousel, _, restart, by_stage, _] = STARTS;
     let mut checked = 0;
     for (start, path, value) in [
@@ -177,12 +182,12 @@ fn damaged_starts_are_refused() {
 }
 
 /// A state in the middle of training, as JSON.
-fn state(settings: &Settings) -> Value {
+fn state(settings: &TrainingSettings) -> Value {
     serde_json::from_str(&piece(None, settings, true).1).expect("what was written")
 }
 
 /// What a trainer says of a state, and how it goes on if it takes it.
-fn restored(value: &Value, settings: &Settings) -> Result<(), String> {
+fn restored(value: &Value, settings: &TrainingSettings) -> Result<(), String> {
     let state: TrainerState = serde_json::from_value(value.clone()).map_err(|error| error.to_string())?;
     let network = Network::new(network_spec(settings.start)).expect("a small network");
     let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
@@ -191,7 +196,7 @@ fn restored(value: &Value, settings: &Settings) -> Result<(), String> {
     Ok(())
 }
 
-fn at(actions: u64) -> Settings {
+fn at(actions: u64) -> TrainingSettings {
     settings(delayed(0.5, 3), TC, Budget::Actions(actions))
 }
 
@@ -199,7 +204,7 @@ fn at(actions: u64) -> Settings {
 fn a_state_of_another_number_of_threads_is_refused() {
     let one = state(&at(400));
     assert_eq!(restored(&one, &at(800)), Ok(()));
-    let two = Settings { threads: 2, ..at(800) };
+    let two = TrainingSettings { threads: 2, ..at(800) };
     let refusal = restored(&one, &two).expect_err("one thread is not two");
     assert!(refusal.contains("another number of threads"), "{refusal}");
 }

@@ -6,7 +6,7 @@ use crate::common::{FIXED, TC, TD_0, backward, bits, delayed, settings, spec, td
 use crate::oracle::{Naive, check};
 use afterstate_game::State;
 use afterstate_learning::{
-    Budget, Parallel, Settings, StartSpec, Trainer,
+    Budget, Parallel, StartSpec, Trainer, TrainingSettings,
     start::{Carousel, Restart, StageByStage},
 };
 use afterstate_network::{Network, NetworkSpec};
@@ -35,7 +35,7 @@ fn starts() -> [StartSpec; 7] {
 fn every_start_with_every_target() {
     for start in starts() {
         for target in [td_lambda(0.5, 3), delayed(0.5, 3), backward(0.5)] {
-            let settings = Settings { start, ..settings(target, TC, Budget::Actions(8_001)) };
+            let settings = TrainingSettings { start, ..settings(target, TC, Budget::Actions(8_001)) };
             check::<4>(&staged(), &settings);
         }
     }
@@ -46,7 +46,7 @@ fn starts_on_small_boards_and_by_the_paper_s_stages() {
     let small = NetworkSpec { stages: "256".parse().expect("stages"), ..spec(3, "012 0134", 10, true) };
     let plain = |promotion| NetworkSpec { stages: "2^8".parse().expect("stages"), promotion, ..staged() };
     for start in starts() {
-        let with = |budget| Settings { start, ..settings(TD_0, FIXED, budget) };
+        let with = |budget| TrainingSettings { start, ..settings(TD_0, FIXED, budget) };
         check::<3>(&small, &with(Budget::Episodes(150)));
         check::<4>(&plain(!matches!(start, StartSpec::StageByStage(_))), &with(Budget::Episodes(60)));
     }
@@ -56,7 +56,7 @@ fn starts_on_small_boards_and_by_the_paper_s_stages() {
 #[test]
 fn episodes_begin_where_the_papers_say() {
     let begun = |start| {
-        let settings = Settings { start, ..settings(TD_0, TC, Budget::Episodes(200)) };
+        let settings = TrainingSettings { start, ..settings(TD_0, TC, Budget::Episodes(200)) };
         let mut naive = Naive::<4>::new(staged(), settings);
         naive.run();
         let stage = |state: &State<4>| staged().stages.of(&state.board().bytes());
@@ -101,7 +101,7 @@ fn a_carousel_begins_with_given_positions() {
     let positions: Vec<String> = boards.map(str::to_owned).into();
     for (first_stage, kept) in [(1, 1), (1, 1000), (0, 1000)] {
         let carousel = Carousel { games_per_stage: 1, kept, first_stage, last_stage: None, given: true };
-        let settings = Settings {
+        let settings = TrainingSettings {
             start: StartSpec::Carousel(carousel),
             positions: positions.clone(),
             ..settings(delayed(0.5, 3), TC, Budget::Actions(8_001))
@@ -116,7 +116,7 @@ fn a_carousel_begins_with_given_positions() {
         assert!(began(boards[2]) > 0 && began(boards[3]) > 0);
     }
     let network = Network::new(staged()).expect("a small network");
-    let ended = Settings {
+    let ended = TrainingSettings {
         start: starts()[0],
         positions: vec!["1212/2121/1212/2121".to_owned()],
         ..settings(TD_0, TC, Budget::Episodes(1))
@@ -133,7 +133,7 @@ fn a_carousel_ends_in_an_earlier_stage() {
         let carousel =
             Carousel { games_per_stage: 1, kept: 5, first_stage, last_stage: Some(1), given: false };
         for target in [td_lambda(0.5, 3), delayed(0.5, 3), backward(0.5)] {
-            let settings = Settings {
+            let settings = TrainingSettings {
                 start: StartSpec::Carousel(carousel),
                 ..settings(target, TC, Budget::Actions(20_001))
             };
@@ -155,7 +155,10 @@ fn a_carousel_ends_in_an_earlier_stage() {
 fn starts_without_effect_are_fresh_ones() {
     let late = NetworkSpec { stages: "32768".parse().expect("stages"), ..staged() };
     let learned = |spec: &NetworkSpec, start| {
-        bits(&trained(spec, &Settings { start, ..settings(td_lambda(0.5, 3), TC, Budget::Actions(20_000)) }))
+        bits(&trained(
+            spec,
+            &TrainingSettings { start, ..settings(td_lambda(0.5, 3), TC, Budget::Actions(20_000)) },
+        ))
     };
     let fresh = learned(&late, StartSpec::Fresh);
     let one_stage = learned(&spec(4, "0123 0145", 12, true), StartSpec::Fresh);
@@ -179,7 +182,7 @@ fn only_whole_games_are_reported() {
     for start in starts() {
         for threads in [1, 2] {
             let budget = Budget::Episodes(100);
-            let settings = Settings { start, threads, ..settings(TD_0, TC, budget) };
+            let settings = TrainingSettings { start, threads, ..settings(TD_0, TC, budget) };
             let network = Network::new(staged()).expect("a small network");
             let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
             let (mut games, mut most) = (0, 0);
@@ -215,14 +218,17 @@ fn frozen_stages_do_not_change() {
             }
             for start in [starts()[4], starts()[5], starts()[6]] {
                 let before = bits_of(&network, 0..2);
-                let settings =
-                    Settings { start, threads, parallel, ..settings(TD_0, TC, Budget::Actions(50_000)) };
+                let settings = TrainingSettings {
+                    start,
+                    threads,
+                    parallel,
+                    ..settings(TD_0, TC, Budget::Actions(50_000))
+                };
                 let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
                 let last_stage = bits_of(&network, 2..4);
                 trainer.run(|_, _| true);
                 let numbers = trainer.numbers();
-                let touched =
-                    |table| network.positions(table).any(|p| numbers.iter().any(|n| n.get(p) != 0.0));
+                let touched = |table| network.indices(table).any(|p| numbers.iter().any(|n| n.get(p) != 0.0));
                 assert_eq!([0, 1, 2, 3].map(touched), [false, false, true, true], "{settings:?}");
                 assert!(before == bits_of(&network, 0..2), "{settings:?}");
                 assert!(last_stage != bits_of(&network, 2..4), "the last stage learns: {settings:?}");
@@ -233,14 +239,14 @@ fn frozen_stages_do_not_change() {
 
 /// The weights of some tables, as bits.
 fn bits_of(network: &Network, tables: std::ops::Range<usize>) -> Vec<u32> {
-    tables.flat_map(|table| network.positions(table).map(|p| network.weights()[p].load(Relaxed))).collect()
+    tables.flat_map(|table| network.indices(table).map(|p| network.weights()[p].load(Relaxed))).collect()
 }
 
 #[test]
 fn starts_that_make_no_sense_are_refused() {
     let refused = |spec: NetworkSpec, start| {
         let network = Network::new(spec).expect("a small network");
-        let settings = Settings { start, ..settings(TD_0, TC, Budget::Episodes(1)) };
+        let settings = TrainingSettings { start, ..settings(TD_0, TC, Budget::Episodes(1)) };
         Trainer::new(&network, settings).err().map(|error| error.to_string())
     };
     let [carousel, _, restart, _, by_stage, late, _] = starts();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use afterstate_endgame::{Endgame, Precision, Solver, Table, Tables};
 use afterstate_game::{Move, State};
 use afterstate_learning::{
-    Budget, EndgameTeacher, Settings, StartSpec, StepSizeSpec, Trainer, start::Carousel,
+    Budget, EndgameTeacher, StartSpec, StepSizeSpec, Trainer, TrainingSettings, start::Carousel,
 };
 use afterstate_network::{Network, NetworkSpec};
 
@@ -33,7 +33,7 @@ fn an_episode_ends_with_the_chance_of_a_table() {
     for target in TARGETS {
         let teacher =
             EndgameTeacher::new(Arc::new(Tables::new(vec![Table::open(&path).expect("a table")])), WORTH);
-        let settings = Settings {
+        let settings = TrainingSettings {
             start: StartSpec::Carousel(carousel),
             positions: vec![START.into()],
             teacher: Some(teacher),

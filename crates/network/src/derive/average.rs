@@ -9,7 +9,7 @@ use super::resolved::Resolved;
 use crate::{
     NetworkSpec,
     file::{
-        FileError, ModelInfo, Problem, metadata,
+        FileError, FileProblem, ModelInfo, metadata,
         safetensors::{self, Tensor, TensorFile},
     },
 };
@@ -25,14 +25,14 @@ pub fn average(
     extra: &BTreeMap<String, String>,
 ) -> Result<NetworkSpec, FileError> {
     let Some(first) = files.first() else {
-        return Err(Problem::Unsupported("would be the average of no network".into()).at(output));
+        return Err(FileProblem::Unsupported("would be the average of no network".into()).at(output));
     };
     let spec = ModelInfo::of(first)?.spec;
     for file in &files[1..] {
         let found = ModelInfo::of(file)?.spec;
         if let Some(difference) = difference(&found, &spec) {
             let message = format!("{difference} of {}", first.path().display());
-            return Err(Problem::Unsupported(message).at(file.path()));
+            return Err(FileProblem::Unsupported(message).at(file.path()));
         }
     }
     let mut tensors = Vec::new();

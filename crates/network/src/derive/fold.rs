@@ -23,7 +23,7 @@ use super::resolved::Resolved;
 use crate::{
     Network, NetworkError, NetworkSpec, SpecError, Tuple, TupleError, Tuples,
     file::{
-        FileError, ModelInfo, Problem, metadata,
+        FileError, FileProblem, ModelInfo, metadata,
         safetensors::{self, Tensor, TensorFile},
     },
 };
@@ -39,10 +39,10 @@ pub fn fold(
     extra: &BTreeMap<String, String>,
 ) -> Result<NetworkSpec, FileError> {
     let spec = ModelInfo::of(file)?.spec;
-    let at = |problem: Problem| problem.at(file.path());
+    let at = |problem: FileProblem| problem.at(file.path());
     let holders = holders(&spec).ok_or_else(|| {
         let message = format!("has nothing to fold: none of its tuples {} lies inside another", spec.tuples);
-        at(Problem::Unsupported(message))
+        at(FileProblem::Unsupported(message))
     })?;
     let folded = folded_spec(&spec, &holders).map_err(|error| at(error.into()))?;
     let mut tensors = Vec::new();
@@ -107,8 +107,8 @@ fn fold_table(network: &Network, folded: &Network, table: usize, holders: &[Hold
         .collect();
     let [first_here, first_there] = [network, folded].map(|network| id.set * network.set_len());
     for code in 0..own.len() {
-        let position = first_here + here.at(own.get(code) as u64) as usize;
-        let weight = f32::from_bits(network.weights()[position].load(Relaxed));
+        let index = first_here + here.at(own.get(code) as u64) as usize;
+        let weight = f32::from_bits(network.weights()[index].load(Relaxed));
         let inner = inner.iter().map(|(weights, index)| f64::from(weights[index.get(code)]));
         let sum = (f64::from(weight) + inner.sum::<f64>()) as f32;
         folded.weights()[first_there + there.at(code as u64) as usize].store(sum.to_bits(), Relaxed);

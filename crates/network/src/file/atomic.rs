@@ -9,7 +9,7 @@ use std::{
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
 
-use super::{FileError, Problem};
+use super::{FileError, FileProblem};
 
 /// Large enough that the system is asked rarely.
 const BUFFER: usize = 1 << 20;
@@ -40,7 +40,7 @@ pub fn write_atomically<T, E>(
     write: impl FnOnce(&mut BufWriter<File>) -> Result<T, E>,
 ) -> Result<T, FileError>
 where
-    Problem: From<E>,
+    FileProblem: From<E>,
 {
     Target::open(path)?.write(write)
 }
@@ -51,7 +51,7 @@ where
 /// When the system refuses.
 pub fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
     let renamed = fs::rename(from, to).and_then(|()| sync_directory(directory(to)));
-    renamed.map_err(|error| Problem::from(error).at(to))
+    renamed.map_err(|error| FileProblem::from(error).at(to))
 }
 
 /// A file that is going to be written: whether that is possible is known before the work on its content begins.
@@ -67,7 +67,7 @@ impl Target {
     /// # Errors
     /// When the path cannot be written.
     pub fn open(path: &Path) -> Result<Self, FileError> {
-        let open = || -> Result<_, Problem> {
+        let open = || -> Result<_, FileProblem> {
             let target = target(path)?;
             remove_stale(&target);
             let temporary = Temporary::create(&target)?;
@@ -82,10 +82,10 @@ impl Target {
     /// As [`write_atomically`].
     pub fn write<T, E>(self, write: impl FnOnce(&mut BufWriter<File>) -> Result<T, E>) -> Result<T, FileError>
     where
-        Problem: From<E>,
+        FileProblem: From<E>,
     {
         let Target { path, target, temporary } = self;
-        let replace = || -> Result<T, Problem> {
+        let replace = || -> Result<T, FileProblem> {
             let mut writer = BufWriter::with_capacity(BUFFER, temporary.file.try_clone()?);
             let result = write(&mut writer)?;
             writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
@@ -97,10 +97,10 @@ impl Target {
 }
 
 /// The file that is to be replaced: where a symbolic link leads, and never a device.
-fn target(path: &Path) -> Result<PathBuf, Problem> {
+fn target(path: &Path) -> Result<PathBuf, FileProblem> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => Ok(fs::canonicalize(path)?),
-        Ok(_) => Err(Problem::NotRegular),
+        Ok(_) => Err(FileProblem::NotRegular),
         Err(error) if error.kind() == ErrorKind::NotFound && path.file_name().is_some() => Ok(path.into()),
         Err(error) => Err(error.into()),
     }

@@ -10,7 +10,7 @@ use std::{
 
 use memmap2::Mmap;
 
-use super::Problem;
+use super::FileProblem;
 
 /// Files up to this size are read into memory.
 const SMALL: u64 = 512 << 20;
@@ -18,7 +18,7 @@ const SMALL: u64 = 512 << 20;
 /// The bytes of a file.
 ///
 /// A small one is a copy of our own: whatever happens to the file, the bytes stay. A large one is mapped, so that it takes no memory of its own;
-/// whoever cuts it short meanwhile ends the process by SIGBUS, for which the command has a message. All our formats but those of other programs have
+/// truncating it meanwhile ends the process by SIGBUS, for which the command has a message. All our formats but those of other programs have
 /// checksums, so what is changed while it is being read is noticed.
 pub enum Content {
     /// In memory.
@@ -104,14 +104,14 @@ impl<'a> Floats<'a> {
     }
 
     /// Refuses infinities and NaNs. `first` is the index of the first of these numbers in its table.
-    pub(super) fn check_finite(self, table: impl Display, first: u64) -> Result<(), Problem> {
+    pub(super) fn check_finite(self, table: impl Display, first: u64) -> Result<(), FileProblem> {
         // Without an early exit the loop is a few vector instructions.
         if self.iter().fold(true, |finite, value| finite & value.is_finite()) {
             return Ok(());
         }
         let bad = self.iter().enumerate().find(|(_, value)| !value.is_finite());
         bad.map_or(Ok(()), |(i, value)| {
-            Err(Problem::NotFinite { table: table.to_string(), index: first + i as u64, value })
+            Err(FileProblem::NotFinite { table: table.to_string(), index: first + i as u64, value })
         })
     }
 }
@@ -133,10 +133,10 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next bytes; `what` they are is for the error message.
-    pub(super) fn take(&mut self, what: &'static str, len: u64) -> Result<&'a [u8], Problem> {
+    pub(super) fn take(&mut self, what: &'static str, len: u64) -> Result<&'a [u8], FileProblem> {
         let end = usize::try_from(len).ok().and_then(|len| self.offset.checked_add(len));
         let taken = end.and_then(|end| self.bytes.get(self.offset..end));
-        let cut_off = || Problem::CutOff {
+        let cut_off = || FileProblem::CutOff {
             what,
             needed: len,
             offset: self.offset as u64,
@@ -147,32 +147,32 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], Problem> {
+    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], FileProblem> {
         self.take(what, N as u64).map(|bytes| *bytes.first_chunk().expect("N bytes were taken"))
     }
 
-    pub(super) fn u8(&mut self, what: &'static str) -> Result<u8, Problem> {
+    pub(super) fn u8(&mut self, what: &'static str) -> Result<u8, FileProblem> {
         self.array(what).map(u8::from_le_bytes)
     }
 
-    pub(super) fn u16(&mut self, what: &'static str) -> Result<u16, Problem> {
+    pub(super) fn u16(&mut self, what: &'static str) -> Result<u16, FileProblem> {
         self.array(what).map(u16::from_le_bytes)
     }
 
-    pub(super) fn u32(&mut self, what: &'static str) -> Result<u32, Problem> {
+    pub(super) fn u32(&mut self, what: &'static str) -> Result<u32, FileProblem> {
         self.array(what).map(u32::from_le_bytes)
     }
 
-    pub(super) fn i32(&mut self, what: &'static str) -> Result<i32, Problem> {
+    pub(super) fn i32(&mut self, what: &'static str) -> Result<i32, FileProblem> {
         self.array(what).map(i32::from_le_bytes)
     }
 
-    pub(super) fn u64(&mut self, what: &'static str) -> Result<u64, Problem> {
+    pub(super) fn u64(&mut self, what: &'static str) -> Result<u64, FileProblem> {
         self.array(what).map(u64::from_le_bytes)
     }
 
     /// The next `len` numbers.
-    pub(super) fn floats(&mut self, what: &'static str, len: u64) -> Result<Floats<'a>, Problem> {
+    pub(super) fn floats(&mut self, what: &'static str, len: u64) -> Result<Floats<'a>, FileProblem> {
         self.take(what, len.saturating_mul(4)).map(Floats::new)
     }
 
@@ -181,11 +181,11 @@ impl<'a> Cursor<'a> {
         self.bytes[self.offset..].first_chunk().copied().map(f32::from_le_bytes)
     }
 
-    /// Refuses a file that goes on.
-    pub(super) fn end(&self) -> Result<(), Problem> {
+    /// Rejects a file with more bytes.
+    pub(super) fn end(&self) -> Result<(), FileProblem> {
         match self.bytes.len() - self.offset {
             0 => Ok(()),
-            rest => Err(Problem::Trailing(rest as u64)),
+            rest => Err(FileProblem::Trailing(rest as u64)),
         }
     }
 }
@@ -197,10 +197,10 @@ pub(super) fn expect(
     offset: usize,
     found: impl TryInto<i64>,
     right: &'static str,
-) -> Result<(), Problem> {
+) -> Result<(), FileProblem> {
     if holds {
         return Ok(());
     }
     let found = found.try_into().unwrap_or(i64::MAX);
-    Err(Problem::Field { what, offset: offset as u64, found, right })
+    Err(FileProblem::Field { what, offset: offset as u64, found, right })
 }

@@ -14,12 +14,12 @@ pub struct FileError {
     /// The file.
     pub path: PathBuf,
     /// What is wrong with it.
-    pub problem: Problem,
+    pub problem: FileProblem,
 }
 
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
-pub enum Problem {
+pub enum FileProblem {
     /// The system does not let us read it.
     #[error("cannot be read: {0}")]
     Read(#[source] io::Error),
@@ -185,17 +185,17 @@ pub enum Problem {
     Unsupported(String),
 }
 
-impl From<io::Error> for Problem {
+impl From<io::Error> for FileProblem {
     /// What went wrong while writing; reading says so explicitly.
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Problem::DiskFull(error),
-            _ => Problem::Write(error),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FileProblem::DiskFull(error),
+            _ => FileProblem::Write(error),
         }
     }
 }
 
-impl Problem {
+impl FileProblem {
     /// The problem of this file.
     pub fn at(self, path: &Path) -> FileError {
         FileError { path: path.into(), problem: self }

@@ -39,8 +39,8 @@ pub(super) fn fill_table(network: &Network, table: usize, values: Floats<'_>) {
         for (i, here) in least_in_memory.in_memory.iter().enumerate() {
             let row = values.range(index + i * least_in_memory.in_file, c);
             for (value, there) in row.iter().zip(&least_in_file.in_memory) {
-                let position = start + places.at(code + here + there);
-                network.weights()[position as usize].store(value.to_bits(), Relaxed);
+                let index = start + places.at(code + here + there);
+                network.weights()[index as usize].store(value.to_bits(), Relaxed);
             }
         }
     }

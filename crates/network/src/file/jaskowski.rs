@@ -10,7 +10,7 @@ use std::{io::Write, path::Path};
 use afterstate_game::Symmetry;
 
 use super::{
-    Content, FileError, Floats, ModelInfo, Problem,
+    Content, FileError, FileProblem, Floats, ModelInfo,
     atomic::write_atomically,
     bytes::{Cursor, expect},
     safetensors::TensorFile,
@@ -38,8 +38,8 @@ struct Table<'a> {
 /// When the file cannot be read, is damaged or no such file, or holds a network that ours cannot be or that
 /// does not fit into memory.
 pub fn import(path: &Path) -> Result<Network, FileError> {
-    let import = || -> Result<Network, Problem> {
-        let content = Content::open(path).map_err(Problem::Read)?;
+    let import = || -> Result<Network, FileProblem> {
+        let content = Content::open(path).map_err(FileProblem::Read)?;
         let (bits, tables) = parse(&content)?;
         let network = Network::new(spec(bits, &tables)?)?;
         for (i, table) in tables.iter().enumerate() {
@@ -53,7 +53,7 @@ pub fn import(path: &Path) -> Result<Network, FileError> {
 /// Writes a plain player file, atomically, from the tables of a model file.
 ///
 /// # Errors
-/// When the network is none that the player can hold, the model is damaged, or the file cannot be written.
+/// When the player cannot hold the network, the model is damaged, or the file cannot be written.
 pub fn export(path: &Path, file: &TensorFile) -> Result<(), FileError> {
     let network = ModelInfo::of(file)?.spec;
     let bits = network.stages.count().ilog2() as i32;
@@ -65,7 +65,7 @@ pub fn export(path: &Path, file: &TensorFile) -> Result<(), FileError> {
     let tables: Vec<_> = (0..network.tables())
         .map(|table| file.numbers(&format!("V.{}", network.table_name(table))))
         .collect::<Result<_, _>>()?;
-    write_atomically(path, |writer| -> Result<(), Problem> {
+    write_atomically(path, |writer| -> Result<(), FileProblem> {
         let mut write = |number: i32| writer.write_all(&number.to_le_bytes());
         [PLAIN, TILE_VALUES as i32, bits].into_iter().try_for_each(&mut write)?;
         for (table, numbers) in tables.iter().enumerate() {
@@ -89,7 +89,7 @@ pub fn export(path: &Path, file: &TensorFile) -> Result<(), FileError> {
 }
 
 /// Refuses networks that the player cannot hold.
-fn check_exportable(network: &NetworkSpec, bits: i32) -> Result<(), Problem> {
+fn check_exportable(network: &NetworkSpec, bits: i32) -> Result<(), FileProblem> {
     let staged = network.promotion
         && network.initial.iter().all(|&value| value == 0.0)
         && network.stages.to_string() == format!("2^{bits}-carried");
@@ -106,7 +106,7 @@ fn check_exportable(network: &NetworkSpec, bits: i32) -> Result<(), Problem> {
     if *network == plain && (network.stages == Stages::default() || staged) {
         return Ok(());
     }
-    Err(Problem::Unsupported(
+    Err(FileProblem::Unsupported(
         "player files hold networks of afterstates for 4×4 boards with 16 tile values, of one stage or of stages \
          2^g-carried with promotion and without an initial value"
             .into(),
@@ -119,9 +119,9 @@ fn reversed(index: u64, n: usize) -> u64 {
 }
 
 /// What the network is: with stages, its weights are promoted whenever they are read and 0.
-fn spec(bits: i32, tables: &[Table<'_>]) -> Result<NetworkSpec, Problem> {
+fn spec(bits: i32, tables: &[Table<'_>]) -> Result<NetworkSpec, FileProblem> {
     let per_stage = tables.len() >> bits;
-    let unsupported = |message: &str| Err(Problem::Unsupported(message.into()));
+    let unsupported = |message: &str| Err(FileProblem::Unsupported(message.into()));
     let symmetric = tables.first().is_some_and(|table| table.symmetric);
     if tables.iter().any(|table| table.symmetric != symmetric) {
         return unsupported("some tuples have eight images and some one, which no network of ours can have");
@@ -140,7 +140,7 @@ fn spec(bits: i32, tables: &[Table<'_>]) -> Result<NetworkSpec, Problem> {
         tuples: Tuples::new(tables[..per_stage].iter().map(|table| table.tuple.clone()).collect())?,
         tile_values: TILE_VALUES,
         symmetric,
-        stages: stages.map_err(|error| Problem::Unsupported(error.to_string()))?,
+        stages: stages.map_err(|error| FileProblem::Unsupported(error.to_string()))?,
         promotion: bits > 0,
         ..NetworkSpec::default()
     })
@@ -159,7 +159,7 @@ impl Table<'_> {
 }
 
 /// Checks a whole file and gives the number of stage bits, and the tables of all stages.
-fn parse(file: &[u8]) -> Result<(i32, Vec<Table<'_>>), Problem> {
+fn parse(file: &[u8]) -> Result<(i32, Vec<Table<'_>>), FileProblem> {
     let mut cursor = Cursor::new(file);
     let kind = cursor.i32("the type of the file")?;
     expect([COMPRESSED, PLAIN].contains(&kind), "the type of the file", 0, kind, "1 or 2")?;
@@ -183,7 +183,7 @@ fn parse(file: &[u8]) -> Result<(i32, Vec<Table<'_>>), Problem> {
     Ok((bits, tables))
 }
 
-fn parse_table<'a>(cursor: &mut Cursor<'a>, kind: i32) -> Result<Table<'a>, Problem> {
+fn parse_table<'a>(cursor: &mut Cursor<'a>, kind: i32) -> Result<Table<'a>, FileProblem> {
     let at = cursor.offset();
     let n = cursor.i32("the number of cells")?;
     expect((1..=8).contains(&n), "the number of cells", at, n, "1 to 8")?;
@@ -194,7 +194,7 @@ fn parse_table<'a>(cursor: &mut Cursor<'a>, kind: i32) -> Result<Table<'a>, Prob
     if m == 8 && !is_orbit(&tuple, images) {
         let message =
             format!("the eight images of tuple {tuple} are not those of the symmetries of the board");
-        return Err(Problem::Unsupported(message));
+        return Err(FileProblem::Unsupported(message));
     }
     let mut blocks = Vec::new();
     for _ in 0..BLOCK.pow(n as u32 - 1) {
@@ -203,7 +203,7 @@ fn parse_table<'a>(cursor: &mut Cursor<'a>, kind: i32) -> Result<Table<'a>, Prob
     Ok(Table { tuple, symmetric: m == 8, blocks })
 }
 
-fn parse_image(cursor: &mut Cursor<'_>, n: i32) -> Result<Tuple, Problem> {
+fn parse_image(cursor: &mut Cursor<'_>, n: i32) -> Result<Tuple, FileProblem> {
     let mut cells = String::new();
     for _ in 0..n {
         let at = cursor.offset();
@@ -227,7 +227,7 @@ fn parse_block<'a>(
     kind: i32,
     tuple: &Tuple,
     index: u64,
-) -> Result<Option<Floats<'a>>, Problem> {
+) -> Result<Option<Floats<'a>>, FileProblem> {
     if kind == COMPRESSED && cursor.peek_f32() == Some(f32::NEG_INFINITY) {
         cursor.floats("a block of zeros", 1)?;
         return Ok(None);

@@ -21,7 +21,7 @@ use std::{fs::File, io::Read, path::Path};
 use crate::NetworkSpec;
 
 pub use bytes::{Content, Floats};
-pub use error::{FileError, Problem};
+pub use error::{FileError, FileProblem};
 pub use model::{ModelInfo, metadata};
 
 /// The kinds of files that hold networks.
@@ -70,18 +70,18 @@ impl Format {
     /// Tells by the first bytes what a file is.
     ///
     /// # Errors
-    /// When it cannot be read, or is none of them.
+    /// When it cannot be read, or has none of these formats.
     pub fn detect(path: &Path) -> Result<Format, FileError> {
-        let detect = || -> Result<Format, Problem> {
-            let file = File::open(path).map_err(Problem::Read)?;
+        let detect = || -> Result<Format, FileProblem> {
+            let file = File::open(path).map_err(FileProblem::Read)?;
             let mut head = Vec::new();
-            file.take(9).read_to_end(&mut head).map_err(Problem::Read)?;
+            file.take(9).read_to_end(&mut head).map_err(FileProblem::Read)?;
             match head[..] {
                 // Read as the length of a header, either of these would be terabytes or gigabytes.
                 [0, _, _, _, _, 4, ..] => Ok(Format::Tdl2048),
                 [1 | 2, 0, 0, 0, 16, 0, 0, 0, ..] => Ok(Format::Jaskowski),
                 [_, _, _, _, _, _, _, _, b'{'] => Ok(Format::Model),
-                _ => Err(Problem::UnknownFormat),
+                _ => Err(FileProblem::UnknownFormat),
             }
         };
         detect().map_err(|problem| problem.at(path))

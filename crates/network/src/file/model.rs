@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    FileError, Problem,
+    FileError, FileProblem,
     fill::fill_table,
     packed,
     safetensors::{self, Tensor, TensorFile},
@@ -89,7 +89,7 @@ impl ModelInfo {
     /// # Errors
     /// When it is no model.
     pub fn of(file: &TensorFile) -> Result<Self, FileError> {
-        let info = || -> Result<ModelInfo, Problem> {
+        let info = || -> Result<ModelInfo, FileProblem> {
             let spec = spec_of(file.metadata())?;
             let is_packed = file.metadata().contains_key(packed::STEP);
             let has_coherence = if is_packed {
@@ -106,9 +106,9 @@ impl ModelInfo {
     }
 }
 
-fn spec_of(metadata: &BTreeMap<String, String>) -> Result<NetworkSpec, Problem> {
+fn spec_of(metadata: &BTreeMap<String, String>) -> Result<NetworkSpec, FileProblem> {
     let text = |key: &str| metadata.get(key).cloned().unwrap_or_default();
-    let wrong = |key, right| Problem::Metadata { key, found: text(key), right };
+    let wrong = |key, right| FileProblem::Metadata { key, found: text(key), right };
     if text("format") != FORMAT {
         return Err(wrong("format", "`afterstate-network`"));
     }
@@ -147,7 +147,7 @@ fn spec_of(metadata: &BTreeMap<String, String>) -> Result<NetworkSpec, Problem> 
 
 /// Checks that there is a tensor V of the right length for every table, and the learning state of TC or of
 /// Autostep for all or for none, and no other. Returns whether there are E and A.
-fn check_tables(file: &TensorFile, spec: &NetworkSpec) -> Result<bool, Problem> {
+fn check_tables(file: &TensorFile, spec: &NetworkSpec) -> Result<bool, FileProblem> {
     let has = |kind: &str| file.names().any(|name| name.starts_with(kind));
     let (has_coherence, has_autostep) = (has("E."), has("alpha."));
     let kinds = match (has_coherence, has_autostep) {
@@ -161,16 +161,16 @@ fn check_tables(file: &TensorFile, spec: &NetworkSpec) -> Result<bool, Problem> 
         expected.extend(kinds.iter().map(name));
     }
     if let Some(name) = file.names().find(|&name| !expected.contains_key(name)) {
-        return Err(Problem::UnexpectedTensor(name.into()));
+        return Err(FileProblem::UnexpectedTensor(name.into()));
     }
     for (table, expected) in expected {
         match file.shape_of(&table) {
-            None => return Err(Problem::MissingTensor(table)),
+            None => return Err(FileProblem::MissingTensor(table)),
             Some(&[found]) if found == expected => {}
-            Some(&[found]) => return Err(Problem::TableLength { table, expected, found }),
+            Some(&[found]) => return Err(FileProblem::TableLength { table, expected, found }),
             Some(found) => {
                 let found = found.to_vec();
-                return Err(Problem::Shape { tensor: table, found, expected: vec![expected] });
+                return Err(FileProblem::Shape { tensor: table, found, expected: vec![expected] });
             }
         }
     }
@@ -178,15 +178,15 @@ fn check_tables(file: &TensorFile, spec: &NetworkSpec) -> Result<bool, Problem> 
 }
 
 /// Checks that there is a tensor of packed bytes for every table, and no other.
-fn check_packed(file: &TensorFile, spec: &NetworkSpec) -> Result<(), Problem> {
+fn check_packed(file: &TensorFile, spec: &NetworkSpec) -> Result<(), FileProblem> {
     let names: BTreeSet<_> = (0..spec.tables()).map(|i| format!("packed.{}", spec.table_name(i))).collect();
     if let Some(name) = file.names().find(|&name| !names.contains(name)) {
-        return Err(Problem::UnexpectedTensor(name.into()));
+        return Err(FileProblem::UnexpectedTensor(name.into()));
     }
     match names.into_iter().find(|name| file.len_of(name).is_none()) {
-        Some(missing) => Err(Problem::MissingTensor(missing)),
+        Some(missing) => Err(FileProblem::MissingTensor(missing)),
         None if spec.promotion => {
-            Err(Problem::Unsupported("a packed network has no weight promotion".into()))
+            Err(FileProblem::Unsupported("a packed network has no weight promotion".into()))
         }
         None => Ok(()),
     }
@@ -231,7 +231,7 @@ impl NetworkSpec {
         let metadata = |spec| serde_json::to_string(&metadata(spec, &BTreeMap::new())).unwrap_or_default();
         let (found, right) = (metadata(&found), metadata(self));
         let message = format!("holds the network {found}, but should hold {part}{right}");
-        Err(Problem::Unsupported(message).at(file.path()))
+        Err(FileProblem::Unsupported(message).at(file.path()))
     }
 }
 
@@ -259,7 +259,7 @@ impl Network {
     /// When the file is damaged or no model, or does not fit into memory.
     pub fn from_file(file: &TensorFile) -> Result<Network, FileError> {
         let spec = ModelInfo::of(file)?.spec;
-        let network = Network::new(spec).map_err(|error| Problem::from(error).at(file.path()))?;
+        let network = Network::new(spec).map_err(|error| FileProblem::from(error).at(file.path()))?;
         network.fill(file)?;
         Ok(network)
     }
@@ -281,7 +281,7 @@ impl Network {
     pub fn fill_first_stages(&self, file: &TensorFile) -> Result<(), FileError> {
         let spec = ModelInfo::of(file)?.spec;
         if spec.folded().is_some_and(|folded| self.spec().begins_with(&folded)) {
-            let at = |error| Problem::from(error).at(file.path());
+            let at = |error| FileProblem::from(error).at(file.path());
             let Some(folded) = Network::from_file(file)?.folded().map_err(at)? else { return Ok(()) };
             (0..folded.spec().tables()).for_each(|table| self.set_table(table, folded.table(table)));
             return Ok(());
@@ -306,10 +306,10 @@ impl Network {
 
     /// The tables as tensors `V.0`, `V.1` …, to be written to a file.
     pub fn tensors(&self) -> impl Iterator<Item = Tensor<'_>> {
-        self.tensors_of("V", |position| f32::from_bits(self.weights()[position].load(Relaxed)))
+        self.tensors_of("V", |index| f32::from_bits(self.weights()[index].load(Relaxed)))
     }
 
-    /// A number for each weight as tensors, one for each table, by the weights' positions.
+    /// A number for each weight as tensors, one for each table, by the weights' indices.
     pub fn tensors_of<'a>(
         &'a self,
         kind: &'static str,
@@ -318,7 +318,7 @@ impl Network {
         let spec = self.spec();
         (0..spec.tables()).map(move |table| {
             let name = format!("{kind}.{}", spec.table_name(table));
-            Tensor::new(name, spec.table_len(table), self.positions(table).map(number))
+            Tensor::new(name, spec.table_len(table), self.indices(table).map(number))
         })
     }
 }

@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{
-    Content, FileError, Floats, Problem,
+    Content, FileError, FileProblem, Floats,
     atomic::write_atomically,
     bytes::{Cursor, expect},
     fill::fill_table,
@@ -48,8 +48,8 @@ impl WeightFile {
     /// # Errors
     /// When the file cannot be read, or is no such file or damaged.
     pub fn open(path: &Path) -> Result<Self, FileError> {
-        let open = || -> Result<WeightFile, Problem> {
-            let content = Content::open(path).map_err(Problem::Read)?;
+        let open = || -> Result<WeightFile, FileProblem> {
+            let content = Content::open(path).map_err(FileProblem::Read)?;
             let (tuples, tables) = parse(&content)?.into_iter().unzip();
             let spec = spec(Tuples::new(tuples)?);
             spec.check()?;
@@ -83,7 +83,8 @@ impl WeightFile {
     /// # Errors
     /// When it does not fit into memory.
     pub fn network(&self) -> Result<Network, FileError> {
-        let network = Network::new(self.spec.clone()).map_err(|error| Problem::from(error).at(&self.path))?;
+        let network =
+            Network::new(self.spec.clone()).map_err(|error| FileProblem::from(error).at(&self.path))?;
         for i in 0..self.tables.len() {
             fill_table(&network, i, self.values(i));
         }
@@ -112,7 +113,7 @@ fn spec(tuples: Tuples) -> NetworkSpec {
     NetworkSpec { side: 4, tuples, tile_values: TILE_VALUES, symmetric: true, ..NetworkSpec::default() }
 }
 
-fn parse(file: &[u8]) -> Result<Vec<(Tuple, Table)>, Problem> {
+fn parse(file: &[u8]) -> Result<Vec<(Tuple, Table)>, FileProblem> {
     let mut cursor = Cursor::new(file);
     let code = cursor.u8("the code of the file")?;
     expect(code == FILE_CODE, "the code of the file", 0, code, "0")?;
@@ -125,7 +126,7 @@ fn parse(file: &[u8]) -> Result<Vec<(Tuple, Table)>, Problem> {
     Ok(tables)
 }
 
-fn parse_table(cursor: &mut Cursor<'_>) -> Result<(Tuple, Table), Problem> {
+fn parse_table(cursor: &mut Cursor<'_>) -> Result<(Tuple, Table), FileProblem> {
     let start = cursor.offset();
     let code = cursor.u8("the code of a table")?;
     expect(code == TABLE_CODE, "the code of a table", start, code, "4")?;
@@ -165,7 +166,7 @@ fn parse_coherence(
     cursor: &mut Cursor<'_>,
     tuple: &Tuple,
     len: u64,
-) -> Result<Option<[Range<usize>; 2]>, Problem> {
+) -> Result<Option<[Range<usize>; 2]>, FileProblem> {
     let at = cursor.offset();
     let size = cursor.u16("the size of a number")?;
     if size == 0 {
@@ -186,7 +187,7 @@ fn table(
     kind: &'static str,
     tuple: &Tuple,
     len: u64,
-) -> Result<Range<usize>, Problem> {
+) -> Result<Range<usize>, FileProblem> {
     let start = cursor.offset();
     cursor.floats(kind, len)?.check_finite(format_args!("{kind} of tuple {tuple}"), 0)?;
     Ok(start..cursor.offset())
@@ -195,7 +196,7 @@ fn table(
 /// Writes a `.w` file, atomically, from the tensors `V.i` of a network, with `E.i` and `A.i` if there are any.
 ///
 /// # Errors
-/// When the network is none that TDL2048+ can hold, a tensor is missing, or the file cannot be written.
+/// When TDL2048+ cannot hold the network, a tensor is missing, or the file cannot be written.
 pub fn export<'a>(
     path: &Path,
     network: &NetworkSpec,
@@ -213,16 +214,16 @@ pub fn export<'a>(
         for (i, tuple) in tuples.iter().enumerate() {
             write_table(writer, i, tuple, network.table_len(i), initial, &mut tensors)?;
         }
-        Ok::<(), Problem>(())
+        Ok::<(), FileProblem>(())
     })
 }
 
-fn check_exportable(network: &NetworkSpec) -> Result<(), Problem> {
+fn check_exportable(network: &NetworkSpec) -> Result<(), FileProblem> {
     if *network == (NetworkSpec { initial: network.initial.clone(), ..spec(network.tuples.clone()) }) {
         return Ok(());
     }
     let NetworkSpec { side, tile_values, symmetric, .. } = network;
-    Err(Problem::Unsupported(format!(
+    Err(FileProblem::Unsupported(format!(
         ".w files hold networks for 4×4 boards with 16 tile values and symmetric sampling, but this one has \
          side {side}, {tile_values} tile values, symmetric = {symmetric}, values of {}, {} and {}",
         network.values,
@@ -242,9 +243,9 @@ fn write_table(
     len: u64,
     initial: f32,
     tensors: &mut BTreeMap<String, Tensor<'_>>,
-) -> Result<(), Problem> {
+) -> Result<(), FileProblem> {
     let mut take = |kind: char| tensors.remove(&format!("{kind}.{i}"));
-    let values = take('V').ok_or_else(|| Problem::MissingTensor(format!("V.{i}")))?.plus(initial);
+    let values = take('V').ok_or_else(|| FileProblem::MissingTensor(format!("V.{i}")))?.plus(initial);
     let signature = tuple.cells().iter().fold(0, |signature, &cell| signature << 4 | u32::from(cell));
     writer.write_all(&[TABLE_CODE])?;
     writer.write_all(&signature.to_le_bytes())?;
@@ -262,9 +263,9 @@ fn write_table(
     Ok(writer.write_all(&0u16.to_le_bytes())?)
 }
 
-fn write_numbers(writer: &mut impl Write, tensor: Tensor<'_>, expected: u64) -> Result<(), Problem> {
+fn write_numbers(writer: &mut impl Write, tensor: Tensor<'_>, expected: u64) -> Result<(), FileProblem> {
     if tensor.len() != expected {
-        return Err(Problem::TableLength { table: tensor.name().into(), expected, found: tensor.len() });
+        return Err(FileProblem::TableLength { table: tensor.name().into(), expected, found: tensor.len() });
     }
     tensor.write_to(writer)
 }

@@ -2,7 +2,7 @@
 //! and play have in common. Networks of states and of actions are played by their own values.
 //!
 //! The weights of the afterstates are looked up as soon as the state is known, and added when the game's turn comes.
-//! Whoever lets two games take turns has the weights of one under way while the other computes.
+//! A caller that lets two games take turns prefetches the weights of one while the other computes.
 
 mod actions;
 mod states;
@@ -196,7 +196,7 @@ impl<const N: usize> GreedyGame<N> {
         }
     }
 
-    /// Makes a move, which must be legal, and goes on to the next state.
+    /// Makes a move, which must be legal, and moves to the next state.
     #[inline(always)]
     pub fn advance(&mut self, rules: &Rules, a: usize) {
         self.score += u64::from(self.slides.rewards[a]);

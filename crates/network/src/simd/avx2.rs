@@ -3,7 +3,7 @@
 use std::{arch::x86_64::*, sync::atomic::AtomicU32};
 
 use super::{BLOCK, Encoding, Isa, Kernel};
-use crate::{Lookup, Positions, lookup::SCATTER};
+use crate::{Indices, Lookup, lookup::SCATTER};
 
 /// x86-64 with AVX2.
 #[derive(Clone, Copy, Debug)]
@@ -23,8 +23,8 @@ impl Isa for Avx2 {
     type Sums = [__m256; 2];
 
     #[inline(always)]
-    fn positions(self, board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions {
-        let mut positions = Positions::default();
+    fn indices(self, board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Indices {
+        let mut indices = Indices::default();
         // SAFETY: the token says that AVX2 is there; loads and stores are of halves of arrays, whose alignment is 64.
         unsafe {
             let board = _mm_loadu_si128(board.as_ptr().cast());
@@ -36,7 +36,7 @@ impl Isa for Avx2 {
             for half in 0..2 {
                 let load = |array: *const __m256i| _mm256_load_si256(array.add(half));
                 let offset = load(lookup.offset.as_ptr().cast());
-                let position = match encoding {
+                let index = match encoding {
                     Encoding::Nibbles => {
                         let even = _mm256_shuffle_epi8(board, load(lookup.even_nibbles.as_ptr().cast()));
                         let odd = _mm256_shuffle_epi8(board, load(lookup.odd_nibbles.as_ptr().cast()));
@@ -44,7 +44,7 @@ impl Isa for Avx2 {
                         let shift = load(lookup.shift.as_ptr().cast());
                         let scattered =
                             _mm256_xor_si256(nibbles, _mm256_srli_epi32::<{ SCATTER as i32 }>(nibbles));
-                        let position = _mm256_add_epi32(_mm256_sllv_epi32(scattered, shift), offset);
+                        let index = _mm256_add_epi32(_mm256_sllv_epi32(scattered, shift), offset);
                         if lookup.is_private {
                             // Bytes of two nibbles become numbers of six bits, then of twelve and of 24.
                             let upper = _mm256_and_si256(nibbles, _mm256_set1_epi8(0x70));
@@ -55,9 +55,9 @@ impl Isa for Avx2 {
                             let large = _mm256_and_si256(nibbles, _mm256_set1_epi8(0x88_u8 as i8));
                             let small = _mm256_cmpeq_epi32(large, _mm256_setzero_si256());
                             let apart = load(lookup.private_offset.as_ptr().cast());
-                            _mm256_blendv_epi8(position, _mm256_add_epi32(digits, apart), small)
+                            _mm256_blendv_epi8(index, _mm256_add_epi32(digits, apart), small)
                         } else {
-                            position
+                            index
                         }
                     }
                     Encoding::Labels => {
@@ -69,21 +69,21 @@ impl Isa for Avx2 {
                         let low = four(lookup.low_cells.as_ptr().cast(), lookup.low_pairs.as_ptr().cast());
                         let high = four(lookup.high_cells.as_ptr().cast(), lookup.high_pairs.as_ptr().cast());
                         let high = _mm256_mullo_epi32(high, load(lookup.high.as_ptr().cast()));
-                        let position = _mm256_add_epi32(_mm256_add_epi32(low, high), offset);
+                        let index = _mm256_add_epi32(_mm256_add_epi32(low, high), offset);
                         if lookup.is_long {
                             let top =
                                 four(lookup.top_cells.as_ptr().cast(), lookup.high_pairs.as_ptr().cast());
                             let top = _mm256_mullo_epi32(top, load(lookup.top.as_ptr().cast()));
-                            _mm256_add_epi32(position, top)
+                            _mm256_add_epi32(index, top)
                         } else {
-                            position
+                            index
                         }
                     }
                 };
-                _mm256_store_si256(positions.0.as_mut_ptr().cast::<__m256i>().add(half), position);
+                _mm256_store_si256(indices.0.as_mut_ptr().cast::<__m256i>().add(half), index);
             }
         }
-        positions
+        indices
     }
 
     #[inline(always)]
@@ -97,18 +97,18 @@ impl Isa for Avx2 {
         self,
         weights: &[AtomicU32],
         lookup: &Lookup,
-        positions: &Positions,
+        indices: &Indices,
         lanes: u16,
     ) -> Self::Sums {
-        // SAFETY: the token says that AVX2 is there, and the positions of live lanes, the only ones that are loaded, lie
+        // SAFETY: the token says that AVX2 is there, and the indices of live lanes, the only ones that are loaded, lie
         // inside the weights. Other threads may store to them meanwhile: aligned four-byte loads never
         // tear, and any bits are an f32; it is what relaxed atomic loads compile to.
         unsafe {
             let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
-            let index = positions.0.as_ptr().cast::<__m256i>();
+            let index = indices.0.as_ptr().cast::<__m256i>();
             let (low, high) = (_mm256_load_si256(index), _mm256_load_si256(index.add(1)));
             if lanes == 0xffff {
-                let first = positions.0.as_ptr();
+                let first = indices.0.as_ptr();
                 return [load_eight(base, first), load_eight(base, first.add(8))];
             }
             let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
@@ -171,7 +171,7 @@ impl Isa for Avx2 {
     }
 }
 
-/// The weights at eight positions, by eight loads: the gathers of many processors take longer.
+/// The weights at eight indices, by eight loads: the gathers of many processors take longer.
 ///
 /// # Safety
 /// AVX must be there, and the weights.

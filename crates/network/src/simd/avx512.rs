@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::{BLOCK, Encoding, Isa, Kernel, Lanes, Rule, avx2};
-use crate::{LANES, Lookup, Positions, lookup::SCATTER};
+use crate::{Indices, LANES, Lookup, lookup::SCATTER};
 
 /// The lanes of a lookup, all of them.
 const ALL: u16 = 0xffff;
@@ -42,8 +42,8 @@ impl Isa for Avx512 {
     type Sums = __m512;
 
     #[inline(always)]
-    fn positions(self, board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions {
-        let mut positions = Positions::default();
+    fn indices(self, board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Indices {
+        let mut indices = Indices::default();
         // SAFETY: the token says that AVX-512 is there; loads and stores are of whole arrays, whose alignment is 64.
         unsafe {
             let load = |array: *const __m512i| _mm512_load_si512(array);
@@ -54,14 +54,14 @@ impl Isa for Avx512 {
             };
             let board = _mm512_broadcast_i32x4(board);
             let offset = load(lookup.offset.as_ptr().cast());
-            let position = match encoding {
+            let index = match encoding {
                 Encoding::Nibbles => {
                     let even = _mm512_shuffle_epi8(board, load(lookup.even_nibbles.as_ptr().cast()));
                     let odd = _mm512_shuffle_epi8(board, load(lookup.odd_nibbles.as_ptr().cast()));
                     let nibbles = _mm512_or_si512(even, _mm512_slli_epi16::<4>(odd));
                     let shift = load(lookup.shift.as_ptr().cast());
                     let scattered = _mm512_xor_si512(nibbles, _mm512_srli_epi32::<{ SCATTER }>(nibbles));
-                    let position = _mm512_add_epi32(_mm512_sllv_epi32(scattered, shift), offset);
+                    let index = _mm512_add_epi32(_mm512_sllv_epi32(scattered, shift), offset);
                     if lookup.is_private {
                         // Bytes of two nibbles become numbers of six bits, then of twelve and of 24.
                         let upper = _mm512_and_si512(nibbles, _mm512_set1_epi8(0x70));
@@ -71,9 +71,9 @@ impl Isa for Avx512 {
                         let digits = _mm512_sllv_epi32(digits, shift);
                         let small = _mm512_testn_epi32_mask(nibbles, _mm512_set1_epi8(0x88_u8 as i8));
                         let apart = load(lookup.private_offset.as_ptr().cast());
-                        _mm512_mask_add_epi32(position, small, digits, apart)
+                        _mm512_mask_add_epi32(index, small, digits, apart)
                     } else {
-                        position
+                        index
                     }
                 }
                 Encoding::Labels => {
@@ -85,19 +85,19 @@ impl Isa for Avx512 {
                     let low = four(lookup.low_cells.as_ptr().cast(), lookup.low_pairs.as_ptr().cast());
                     let high = four(lookup.high_cells.as_ptr().cast(), lookup.high_pairs.as_ptr().cast());
                     let high = _mm512_mullo_epi32(high, load(lookup.high.as_ptr().cast()));
-                    let position = _mm512_add_epi32(_mm512_add_epi32(low, high), offset);
+                    let index = _mm512_add_epi32(_mm512_add_epi32(low, high), offset);
                     if lookup.is_long {
                         let top = four(lookup.top_cells.as_ptr().cast(), lookup.high_pairs.as_ptr().cast());
                         let top = _mm512_mullo_epi32(top, load(lookup.top.as_ptr().cast()));
-                        _mm512_add_epi32(position, top)
+                        _mm512_add_epi32(index, top)
                     } else {
-                        position
+                        index
                     }
                 }
             };
-            _mm512_store_si512(positions.0.as_mut_ptr().cast(), position);
+            _mm512_store_si512(indices.0.as_mut_ptr().cast(), index);
         }
-        positions
+        indices
     }
 
     #[inline(always)]
@@ -111,18 +111,18 @@ impl Isa for Avx512 {
         self,
         weights: &[AtomicU32],
         lookup: &Lookup,
-        positions: &Positions,
+        indices: &Indices,
         lanes: u16,
     ) -> Self::Sums {
-        // SAFETY: the token says that AVX-512 is there, and the positions of live lanes, the only ones that are loaded, lie
+        // SAFETY: the token says that AVX-512 is there, and the indices of live lanes, the only ones that are loaded, lie
         // inside the weights. Other threads may store to them meanwhile: aligned four-byte loads never
         // tear, and any bits are an f32; it is what relaxed atomic loads compile to.
         unsafe {
             let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
             if lanes == ALL && !self.gathers {
-                return load_sixteen(base, positions);
+                return load_sixteen(base, indices);
             }
-            let index = _mm512_load_si512(positions.0.as_ptr().cast());
+            let index = _mm512_load_si512(indices.0.as_ptr().cast());
             _mm512_mask_i32gather_ps::<4>(_mm512_setzero_ps(), lanes, index, base)
         }
     }
@@ -145,12 +145,12 @@ impl Isa for Avx512 {
         weights: &[AtomicU32],
         pairs: &[AtomicU64],
         lookup: &Lookup,
-        positions: &Positions,
+        indices: &Indices,
         rule: impl Rule,
     ) {
-        // SAFETY: the token says that AVX-512 is there; the lanes of each round are live ones that differ in position.
+        // SAFETY: the token says that AVX-512 is there; the lanes of each round are live ones that differ in index.
         unsafe {
-            let index = _mm512_load_si512(positions.0.as_ptr().cast());
+            let index = _mm512_load_si512(indices.0.as_ptr().cast());
             let conflicts = _mm512_conflict_epi32(index);
             let mut waiting = lookup.live_lanes();
             // Of lanes with the same weight the first one goes first. Mostly there are none.
@@ -158,7 +158,7 @@ impl Isa for Avx512 {
                 let conflicts = _mm512_and_si512(conflicts, _mm512_set1_epi32(waiting.into()));
                 let ready = _mm512_mask_testn_epi32_mask(waiting, conflicts, conflicts);
                 if ready == ALL && !self.gathers {
-                    update_all_lanes(weights, pairs, lookup.base(), positions, rule);
+                    update_all_lanes(weights, pairs, lookup.base(), indices, rule);
                 } else {
                     update_lanes(weights, pairs, lookup.base(), index, ready, rule);
                 }
@@ -251,7 +251,7 @@ impl Lanes for Sixteen {
 /// Changes the weights and pairs of some lanes by a rule, all at once.
 ///
 /// # Safety
-/// AVX-512 must be there; the lanes must have positions inside the weights and the pairs, each its own.
+/// AVX-512 must be there; the lanes must have indices inside the weights and the pairs, each its own.
 #[inline(always)]
 unsafe fn update_lanes(
     weights: &[AtomicU32],
@@ -291,21 +291,21 @@ unsafe fn update_all_lanes(
     weights: &[AtomicU32],
     pairs: &[AtomicU64],
     base: isize,
-    positions: &Positions,
+    indices: &Indices,
     rule: impl Rule,
 ) {
     // SAFETY: as the caller, and as in `update_lanes`.
     unsafe {
         let weights: *mut f32 = weights.as_ptr().wrapping_offset(base).cast_mut().cast();
         let pairs: *mut i64 = pairs.as_ptr().wrapping_offset(base).cast_mut().cast();
-        let at = |lane: usize| positions.0[lane] as isize;
+        let at = |lane: usize| indices.0[lane] as isize;
         let word = |lane: usize| *pairs.wrapping_offset(at(lane));
         let eight = |i: usize| {
             let (a, b, c, d) = (word(i), word(i + 1), word(i + 2), word(i + 3));
             let (e, f, g, h) = (word(i + 4), word(i + 5), word(i + 6), word(i + 7));
             _mm512_setr_epi64(a, b, c, d, e, f, g, h)
         };
-        let weight = Sixteen(load_sixteen(weights, positions));
+        let weight = Sixteen(load_sixteen(weights, indices));
         let (Sixteen(weight), pair) = rule.apply(weight, unpack((eight(0), eight(8))));
         let (first, second) = pack(pair);
         let weight: [f32; LANES] = std::mem::transmute(weight);
@@ -317,15 +317,15 @@ unsafe fn update_all_lanes(
     }
 }
 
-/// The weights at sixteen positions, one load each.
+/// The weights at sixteen indices, one load each.
 ///
 /// # Safety
 /// AVX-512 must be there, and the weights.
 #[inline(always)]
-unsafe fn load_sixteen(weights: *const f32, positions: &Positions) -> __m512 {
+unsafe fn load_sixteen(weights: *const f32, indices: &Indices) -> __m512 {
     // SAFETY: as the caller.
     unsafe {
-        let index = positions.0.as_ptr();
+        let index = indices.0.as_ptr();
         let (low, high) = (avx2::load_eight(weights, index), avx2::load_eight(weights, index.add(8)));
         _mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high)
     }
@@ -370,28 +370,28 @@ unsafe fn pack((Sixteen(lower), Sixteen(upper)): (Sixteen, Sixteen)) -> (__m512i
 unsafe fn gathers_are_faster() -> bool {
     const WEIGHTS: usize = 1024;
     let weights = [0.0_f32; WEIGHTS];
-    let mut positions = [Positions::default(); 64];
-    let lanes = positions.iter_mut().flat_map(|positions| &mut positions.0);
-    lanes.enumerate().for_each(|(i, position)| *position = (i * 389 % WEIGHTS) as i32);
-    let seconds = |sum: &dyn Fn(&Positions) -> __m512| {
+    let mut indices = [Indices::default(); 64];
+    let lanes = indices.iter_mut().flat_map(|indices| &mut indices.0);
+    lanes.enumerate().for_each(|(i, index)| *index = (i * 389 % WEIGHTS) as i32);
+    let seconds = |sum: &dyn Fn(&Indices) -> __m512| {
         let time = |_| {
             let start = Instant::now();
-            for positions in &positions {
-                black_box(sum(black_box(positions)));
+            for indices in &indices {
+                black_box(sum(black_box(indices)));
             }
             start.elapsed()
         };
         (0..16).map(time).min()
     };
-    let gathered = seconds(&|positions| {
-        // SAFETY: the caller says that AVX-512 is there, and the positions are inside the weights.
+    let gathered = seconds(&|indices| {
+        // SAFETY: the caller says that AVX-512 is there, and the indices are inside the weights.
         unsafe {
-            let index = _mm512_load_si512(positions.0.as_ptr().cast());
+            let index = _mm512_load_si512(indices.0.as_ptr().cast());
             _mm512_i32gather_ps::<4>(index, weights.as_ptr())
         }
     });
     // SAFETY: as above.
-    let loaded = seconds(&|positions| unsafe { load_sixteen(weights.as_ptr(), positions) });
+    let loaded = seconds(&|indices| unsafe { load_sixteen(weights.as_ptr(), indices) });
     gathered < loaded
 }
 

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
 };
 
-use crate::{Lookup, Positions};
+use crate::{Indices, Lookup};
 
 /// One f32, or sixteen of them lane by lane. All give the same bits.
 pub trait Lanes: Copy + Add<Output = Self> + Mul<Output = Self> {
@@ -57,19 +57,19 @@ pub fn pack((low, high): (f32, f32)) -> u64 {
 /// See [`Isa::update`](super::Isa::update): the definition, and the way of processors without scatters.
 ///
 /// # Safety
-/// The positions of live lanes must be inside the weights and the pairs.
+/// The indices of live lanes must be inside the weights and the pairs.
 #[inline(always)]
 pub(super) unsafe fn update_one_by_one(
     weights: &[AtomicU32],
     pairs: &[AtomicU64],
     lookup: &Lookup,
-    positions: &Positions,
+    indices: &Indices,
     rule: impl Rule,
 ) {
-    for &position in &positions.0[..lookup.live()] {
-        let position = (lookup.base() + position as isize) as usize;
+    for &index in &indices.0[..lookup.live()] {
+        let index = (lookup.base() + index as isize) as usize;
         // SAFETY: as the caller.
-        let (weight, pair) = unsafe { (weights.get_unchecked(position), pairs.get_unchecked(position)) };
+        let (weight, pair) = unsafe { (weights.get_unchecked(index), pairs.get_unchecked(index)) };
         let (new, kept) = rule.apply(f32::from_bits(weight.load(Relaxed)), unpack(pair.load(Relaxed)));
         weight.store(new.to_bits(), Relaxed);
         pair.store(pack(kept), Relaxed);

@@ -2,7 +2,7 @@
 //! dispatch that compiles a whole hot loop for each of them.
 //!
 //! An instruction set is a token ([`Isa`]): only [`dispatch`] makes one, after it has asked the processor, so
-//! whoever holds a token may use the instructions. Code that takes a token is therefore safe, as long as it is
+//! a holder of the token may use the instructions. Code that takes a token is therefore safe, as long as it is
 //! inlined into the kernel that `dispatch` runs: mark it `#[inline(always)]`.
 //!
 //! All instruction sets give the same bits, and tests say so.
@@ -22,7 +22,7 @@ use std::{
     },
 };
 
-use crate::{Lookup, Positions};
+use crate::{Indices, Lookup};
 pub use lanes::{Lanes, Rule, pack, unpack};
 use portable::Portable;
 #[cfg(target_arch = "x86_64")]
@@ -36,8 +36,8 @@ pub trait Isa: Copy + Send + Sync {
     /// Sixteen numbers.
     type Sums: Copy;
 
-    /// The positions of a board's weights.
-    fn positions(self, board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions;
+    /// The indices of a board's weights.
+    fn indices(self, board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Indices;
 
     /// Zeros.
     fn zero(self) -> Self::Sums;
@@ -51,34 +51,34 @@ pub trait Isa: Copy + Send + Sync {
     /// The sum of the sixteen: the two halves lane by lane, then ((0+4)+(2+6)) + ((1+5)+(3+7)).
     fn total(self, sums: Self::Sums) -> f32;
 
-    /// The weights at a lookup's positions, in some of its live lanes; 0 in the others.
+    /// The weights at a lookup's indices, in some of its live lanes; 0 in the others.
     ///
     /// # Safety
-    /// The positions of these lanes must be inside the weights.
+    /// The indices of these lanes must be inside the weights.
     unsafe fn gather(
         self,
         weights: &[AtomicU32],
         lookup: &Lookup,
-        positions: &Positions,
+        indices: &Indices,
         lanes: u16,
     ) -> Self::Sums;
 
-    /// Changes the weights at a lookup's positions, and the pairs of numbers kept with them, by a rule. The result is that of one
+    /// Changes the weights at a lookup's indices, and the pairs of numbers kept with them, by a rule. The result is that of one
     /// lane after the other: a weight can occur in several.
     ///
     /// # Safety
-    /// The positions of live lanes must be inside the weights and the pairs.
+    /// The indices of live lanes must be inside the weights and the pairs.
     #[inline(always)]
     unsafe fn update(
         self,
         weights: &[AtomicU32],
         pairs: &[AtomicU64],
         lookup: &Lookup,
-        positions: &Positions,
+        indices: &Indices,
         rule: impl Rule,
     ) {
         // SAFETY: as the caller.
-        unsafe { lanes::update_one_by_one(weights, pairs, lookup, positions, rule) }
+        unsafe { lanes::update_one_by_one(weights, pairs, lookup, indices, rule) }
     }
 
     /// Whether the first sixteen weights have other bits than these numbers. The weights should be those of one thread: what others
@@ -93,7 +93,7 @@ pub trait Isa: Copy + Send + Sync {
     fn run_apart<K: Kernel>(self, kernel: K) -> K::Output;
 }
 
-/// How exponents become positions.
+/// How exponents become indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Encoding {
     /// Plain tables with c = 16: four bits a cell.
@@ -141,7 +141,7 @@ impl Level {
         }
     }
 
-    /// The level that the environment variable [`Level::VARIABLE`] asks for, or else the best one that this processor has.
+    /// The level that the environment variable [`Level::VARIABLE`] selects, or else the best one that this processor has.
     pub fn best() -> Level {
         static BEST: OnceLock<Level> = OnceLock::new();
         *BEST.get_or_init(|| {
@@ -150,10 +150,10 @@ impl Level {
         })
     }
 
-    /// The environment variable that asks for an instruction set, by its name.
+    /// The environment variable that selects an instruction set, by its name.
     pub const VARIABLE: &str = "AFTERSTATE_ISA";
 
-    /// The level that the environment asks for, if it does.
+    /// The level that the environment selects, if any.
     ///
     /// # Errors
     /// When there is no such level, or this processor does not have it.

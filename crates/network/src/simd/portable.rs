@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::{Encoding, Isa, Kernel};
-use crate::{LANES, Lookup, Positions, lookup::scatter};
+use crate::{Indices, LANES, Lookup, lookup::scatter};
 
 /// Plain Rust.
 #[derive(Clone, Copy, Debug)]
@@ -13,9 +13,9 @@ impl Isa for Portable {
     type Sums = [f32; LANES];
 
     #[inline(always)]
-    fn positions(self, board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Positions {
+    fn indices(self, board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Indices {
         let cell = |byte: u8| if byte < 16 { u32::from(board[usize::from(byte)]) } else { 0 };
-        let position = |lane: usize| match encoding {
+        let index = |lane: usize| match encoding {
             Encoding::Nibbles => {
                 let nibbles = |p: usize| {
                     let (even, odd) =
@@ -48,7 +48,7 @@ impl Isa for Portable {
                 four(&lookup.low_cells, &lookup.low_pairs).wrapping_add(high).wrapping_add(top)
             }
         };
-        Positions(std::array::from_fn(|lane| position(lane).wrapping_add(lookup.offset[lane]) as i32))
+        Indices(std::array::from_fn(|lane| index(lane).wrapping_add(lookup.offset[lane]) as i32))
     }
 
     #[inline(always)]
@@ -61,13 +61,13 @@ impl Isa for Portable {
         self,
         weights: &[AtomicU32],
         lookup: &Lookup,
-        positions: &Positions,
+        indices: &Indices,
         lanes: u16,
     ) -> Self::Sums {
         let mut gathered = [0.0; LANES];
         for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
-            let position = (lookup.base() + positions.0[lane] as isize) as usize;
-            gathered[lane] = f32::from_bits(weights[position].load(Relaxed));
+            let index = (lookup.base() + indices.0[lane] as isize) as usize;
+            gathered[lane] = f32::from_bits(weights[index].load(Relaxed));
         }
         gathered
     }

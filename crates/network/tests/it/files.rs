@@ -11,7 +11,7 @@ use afterstate_game::game_rng;
 use afterstate_network::{
     Network, NetworkSpec, Tuples, ValueRanges,
     file::{
-        ModelInfo, Problem,
+        FileProblem, ModelInfo,
         atomic::write_atomically,
         safetensors::{self, Part, Tensor, TensorFile},
     },
@@ -137,7 +137,7 @@ fn a_damaged_model_is_refused_or_the_same() {
     }
     assert!(refused > 2_900, "{refused}");
     fs::write(&path, [&good[..], b"x"].concat()).unwrap();
-    assert!(matches!(Network::load(&path).map_err(|e| e.problem), Err(Problem::DataLength { .. })));
+    assert!(matches!(Network::load(&path).map_err(|e| e.problem), Err(FileProblem::DataLength { .. })));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn numbers_that_are_not_finite_are_refused() {
     network.set_table(1, [0.0, f32::NAN]);
     let error = network.save(&path, &extra()).unwrap_err();
     assert!(
-        matches!(&error.problem, Problem::NotFinite { table, index: 1, .. } if table == "V.1"),
+        matches!(&error.problem, FileProblem::NotFinite { table, index: 1, .. } if table == "V.1"),
         "{error}"
     );
     assert_eq!(fs::read(&path).unwrap(), good, "the old file is as it was");
@@ -198,12 +198,12 @@ fn tensors_of_any_kind_are_kept() {
     assert_eq!((file.len_of("A.0"), file.len_of("B"), file.metadata()), (Some(100_000), None, &extra()));
     assert!(file.tensor("A.0").unwrap().iter().eq(numbers.iter().copied()));
     assert!(file.tensor("none").unwrap().is_empty());
-    assert!(matches!(file.tensor("B").map_err(|e| e.problem), Err(Problem::MissingTensor(_))));
+    assert!(matches!(file.tensor("B").map_err(|e| e.problem), Err(FileProblem::MissingTensor(_))));
 
     let short = safetensors::write(&path, &extra(), [Tensor::new("a", 3, [1.0, 2.0])]).unwrap_err();
-    assert!(matches!(short.problem, Problem::TableLength { expected: 3, found: 2, .. }), "{short}");
+    assert!(matches!(short.problem, FileProblem::TableLength { expected: 3, found: 2, .. }), "{short}");
     let twice = [Tensor::new("a", 1, [1.0]), Tensor::new("a", 1, [2.0])];
-    assert!(matches!(safetensors::write(&path, &extra(), twice).unwrap_err().problem, Problem::Twice(_)));
+    assert!(matches!(safetensors::write(&path, &extra(), twice).unwrap_err().problem, FileProblem::Twice(_)));
 }
 
 /// Three tables of which a few numbers are not 0, and those of V a multiple of those of E.
@@ -280,7 +280,7 @@ fn damaged_tables_that_are_stored_together_are_refused() {
     assert_eq!(open(&good, "3").unwrap(), [0.0, 3.0, 0.0]);
     let later = [&[2], &good[1..]].concat();
     assert!(
-        matches!(open(&later, "3"), Err(Problem::Unsupported(message)) if message.contains("later version"))
+        matches!(open(&later, "3"), Err(FileProblem::Unsupported(message)) if message.contains("later version"))
     );
     let beyond = [&[1, 0b1010][..], &good[2..], &good[2..]].concat();
     let trailing = [&good[..], &[0]].concat();
@@ -292,20 +292,20 @@ fn damaged_tables_that_are_stored_together_are_refused() {
         (&good, "99999999999"),
         (&[], "3"),
     ] {
-        assert!(matches!(open(content, shape), Err(Problem::Packed(_))), "{content:?} {shape}");
+        assert!(matches!(open(content, shape), Err(FileProblem::Packed(_))), "{content:?} {shape}");
     }
     let infinite = [&[1, 0b10][..], &[0; 4], &f32::INFINITY.to_le_bytes()].concat();
-    assert!(matches!(open(&infinite, "3"), Err(Problem::NotFinite { .. })));
+    assert!(matches!(open(&infinite, "3"), Err(FileProblem::NotFinite { .. })));
     let metadata = [("sparse.V.0+V.0".to_owned(), "3".to_owned())].into();
     safetensors::write(&path, &metadata, [Tensor::bytes("sparse.V.0+V.0", &good)]).unwrap();
-    assert!(matches!(TensorFile::open(&path).map_err(|e| e.problem), Err(Problem::Twice(_))));
+    assert!(matches!(TensorFile::open(&path).map_err(|e| e.problem), Err(FileProblem::Twice(_))));
 
     let uneven = Part::Sparse(vec![Tensor::new("V.0", 2, [1.0, 2.0]), Tensor::new("E.0", 2, [1.0])]);
     let error = safetensors::write(&path, &extra(), [uneven]).unwrap_err();
-    assert!(matches!(error.problem, Problem::TableLength { expected: 1, found: 2, .. }), "{error}");
+    assert!(matches!(error.problem, FileProblem::TableLength { expected: 1, found: 2, .. }), "{error}");
     let short = Part::Sparse(vec![Tensor::new("V.0", 2, [1.0])]);
     let error = safetensors::write(&path, &extra(), [short]).unwrap_err();
-    assert!(matches!(error.problem, Problem::TableLength { expected: 2, found: 1, .. }), "{error}");
+    assert!(matches!(error.problem, FileProblem::TableLength { expected: 2, found: 1, .. }), "{error}");
 }
 
 #[test]
@@ -324,7 +324,10 @@ fn older_checkpoints_are_read() {
     assert!(file.names().eq(["E.0"]) && file.metadata().is_empty());
     assert!(file.numbers("E.0").unwrap().floats().iter().eq(numbers.iter().copied()));
     for wrong in ["999", "1001"] {
-        assert!(matches!(write(wrong).numbers("E.0").map_err(|e| e.problem).err(), Some(Problem::Packed(_))));
+        assert!(matches!(
+            write(wrong).numbers("E.0").map_err(|e| e.problem).err(),
+            Some(FileProblem::Packed(_))
+        ));
     }
 }
 
@@ -375,7 +378,7 @@ fn links_are_followed_and_devices_left_alone() {
     assert_eq!(fs::read(&file).unwrap(), b"new");
     assert!(link.is_symlink());
     let device = write_atomically(Path::new("/dev/null"), |file| file.write_all(b"new"));
-    assert!(matches!(device.unwrap_err().problem, Problem::NotRegular));
+    assert!(matches!(device.unwrap_err().problem, FileProblem::NotRegular));
 }
 
 #[test]

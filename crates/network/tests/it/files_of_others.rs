@@ -9,7 +9,7 @@ use afterstate_game::{Afterstate, Symmetry, game_rng};
 use afterstate_network::{
     Network, NetworkSpec, Tuples,
     file::{
-        Format, ModelInfo, Problem, jaskowski, metadata,
+        FileProblem, Format, ModelInfo, jaskowski, metadata,
         safetensors::{self, TensorFile},
         tdl2048::{self, WeightFile},
     },
@@ -127,7 +127,7 @@ fn what_w_files_cannot_hold_is_refused() {
     assert!(error.to_string().contains("symmetric = false"), "{error}");
     let spec = NetworkSpec { symmetric: true, ..network.spec().clone() };
     let error = tdl2048::export(&path, &spec, []).unwrap_err();
-    assert!(matches!(error.problem, Problem::MissingTensor(_)), "{error}");
+    assert!(matches!(error.problem, FileProblem::MissingTensor(_)), "{error}");
     assert!(!path.exists());
 }
 
@@ -187,7 +187,7 @@ fn player_files_of_jaskowski_are_read() {
             assert!((0..4 * tables).all(|i| imported.table(i).eq(network.table(i % tables))));
             fs::write(&path, &staged[..staged.len() - 1]).unwrap();
             let error = jaskowski::import(&path).map(drop).unwrap_err();
-            assert!(matches!(error.problem, Problem::CutOff { .. }), "checked to the end first: {error}");
+            assert!(matches!(error.problem, FileProblem::CutOff { .. }), "checked to the end first: {error}");
         }
     }
 }

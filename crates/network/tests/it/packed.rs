@@ -6,7 +6,7 @@ use afterstate_game::Afterstate;
 use afterstate_network::{
     Network, NetworkSpec, Stages, Tuples,
     file::{
-        ModelInfo, Problem,
+        FileProblem, ModelInfo,
         packed::{Packed, StageCoding},
         safetensors::TensorFile,
     },
@@ -101,7 +101,7 @@ fn stages_apart() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("packed");
     let network = network("0123 1256", "2048 2048+1024", 12);
-    let kept = |position: usize| u8::from(!position.is_multiple_of(3));
+    let kept = |index: usize| u8::from(!index.is_multiple_of(3));
     let read = through_file_with(StageCoding::Apart, &network, &path, 1.0, kept);
     let mut left_out = 0;
     for table in 0..network.spec().tables() {
@@ -120,8 +120,7 @@ fn what_has_no_precision_is_left_out_or_that_of_the_stage_before() {
     let directory = tempfile::tempdir().expect("a directory");
     let network = network("0123", "2048 2048+1024", 12);
     let first = network.set_len();
-    let read =
-        through_file(&network, &directory.path().join("packed"), 1.0, |position| u8::from(position < first));
+    let read = through_file(&network, &directory.path().join("packed"), 1.0, |index| u8::from(index < first));
     let tables: Vec<Vec<f32>> = (0..3).map(|table| read.table(table).collect()).collect();
     assert!(tables[0].iter().any(|&weight| weight != 0.0));
     assert_eq!(tables[0], tables[1]);
@@ -151,7 +150,7 @@ fn files_are_small_and_the_same_every_time() {
     let directory = tempfile::tempdir().expect("a directory");
     let bytes = |name: &str| {
         let path = directory.path().join(name);
-        through_file(&network, &path, 64.0, |position| u8::from(position % 10 == 0));
+        through_file(&network, &path, 64.0, |index| u8::from(index % 10 == 0));
         fs::read(path).expect("the file")
     };
     let first = bytes("a");
@@ -171,13 +170,13 @@ fn promotion_and_bad_steps_are_refused() {
     let promoting = Network::new(spec).expect("a network");
     assert!(matches!(
         Packed::new(&promoting, StageCoding::Differences, 1.0, |_| 1),
-        Err(Problem::Unsupported(_))
+        Err(FileProblem::Unsupported(_))
     ));
     let network = network("0123", "1", 16);
     for step in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         assert!(matches!(
             Packed::new(&network, StageCoding::Differences, step, |_| 1),
-            Err(Problem::Unsupported(_))
+            Err(FileProblem::Unsupported(_))
         ));
     }
 }
@@ -186,7 +185,7 @@ fn promotion_and_bad_steps_are_refused() {
 fn damaged_files_are_refused() {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("packed");
-    through_file(&network("0123 012", "1", 16), &path, 8.0, |position| (position % 4) as u8);
+    through_file(&network("0123 012", "1", 16), &path, 8.0, |index| (index % 4) as u8);
     let good = fs::read(&path).expect("the file");
     let step = (good.len() / 300).max(1);
     for place in (0..good.len()).step_by(step) {

@@ -57,10 +57,10 @@ proptest! {
         let mut taken = vec![false; layout.len() as usize];
         let mut weights = 0;
         for i in 0..spec.tables() {
-            prop_assert_eq!(layout.positions(i).count() as u64, spec.table_len(i));
-            for position in layout.positions(i) {
-                prop_assert!(position < taken.len(), "{} is outside", position);
-                prop_assert!(!std::mem::replace(&mut taken[position], true), "{} is taken", position);
+            prop_assert_eq!(layout.indices(i).count() as u64, spec.table_len(i));
+            for index in layout.indices(i) {
+                prop_assert!(index < taken.len(), "{} is outside", index);
+                prop_assert!(!std::mem::replace(&mut taken[index], true), "{} is taken", index);
                 weights += 1;
             }
         }

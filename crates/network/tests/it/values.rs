@@ -120,10 +120,10 @@ fn training_promotes_what_it_reads() {
         let before = network.table(2).filter(|&weight| weight != 0.0).count();
         let mut slots = FeatureSlots::new(&network, 1);
         let found = network.training_view().find_at(level, &board.board().bytes(), &mut slots, 0);
-        let positions = slots.get(0).positions();
+        let indices = slots.get(0).indices();
         let promoted: Vec<f32> = network.table(2).filter(|&weight| weight != 0.0).collect();
         assert_eq!((before, found, network.value_at(level, board)), (0, value, value), "{level:?}");
-        let distinct: HashSet<i32> = positions.iter().flat_map(|p| p.0[..8].to_vec()).collect();
+        let distinct: HashSet<i32> = indices.iter().flat_map(|p| p.0[..8].to_vec()).collect();
         assert_eq!(promoted.len(), distinct.len());
     }
 }
@@ -142,7 +142,7 @@ fn symmetric_boards_have_equal_values() {
 }
 
 /// Where tables are split, those of small ranges stand in a thread's own area as a whole: the same values, by every
-/// instruction set at the same positions, and no weight of a private table is read where it was.
+/// instruction set at the same indices, and no weight of a private table is read where it was.
 #[test]
 fn private_tables_of_value_ranges_give_the_same_values() {
     for (set, ranges) in [("4x6", "1-7 8-15"), ("4x5", "1-4 5-15"), ("42-33-4-22-3", "1-5 5-15")] {
@@ -152,8 +152,8 @@ fn private_tables_of_value_ranges_give_the_same_values() {
         crate::naive::fill(&network);
         let lookups = network.private_lookups(0).expect("a small table");
         let area = lookups.area();
-        for (place, position) in network.layout().private_positions() {
-            let bits = network.weights()[position].load(Relaxed);
+        for (place, index) in network.layout().private_indices() {
+            let bits = network.weights()[index].load(Relaxed);
             network.weights()[area + place].store(bits, Relaxed);
         }
         let view = network.view().with_private(&lookups);
@@ -169,8 +169,8 @@ fn private_tables_of_value_ranges_give_the_same_values() {
             }
         }
         // What the threads have for themselves is read nowhere else.
-        for (_, position) in network.layout().private_positions() {
-            network.weights()[position].store(f32::NAN.to_bits(), Relaxed);
+        for (_, index) in network.layout().private_indices() {
+            network.weights()[index].store(f32::NAN.to_bits(), Relaxed);
         }
         for board in boards::<4>(300) {
             let found = view.find_at(Level::Portable, &board.bytes(), &mut slots, 1);
@@ -180,7 +180,7 @@ fn private_tables_of_value_ranges_give_the_same_values() {
 }
 
 /// A thread that keeps the weights of small tiles in its own area finds the same values, by every
-/// instruction set at the same positions, and the area is what it reads for boards of small tiles.
+/// instruction set at the same indices, and the area is what it reads for boards of small tiles.
 #[test]
 fn private_areas_give_the_same_values() {
     for set in ["4x5", "5x4", "4x6", "42-33-4-22-3"] {
@@ -189,8 +189,8 @@ fn private_areas_give_the_same_values() {
         crate::naive::fill(&network);
         let lookups = network.private_lookups(0).expect("c is 16");
         let area = lookups.area();
-        for (place, position) in network.layout().private_positions() {
-            let bits = network.weights()[position].load(Relaxed);
+        for (place, index) in network.layout().private_indices() {
+            let bits = network.weights()[index].load(Relaxed);
             network.weights()[area + place].store(bits, Relaxed);
         }
         let view = network.view().with_private(&lookups);
@@ -200,11 +200,11 @@ fn private_areas_give_the_same_values() {
             view.find_at(Level::Portable, &board.bytes(), &mut slots, 1);
             for level in Level::available() {
                 let found = view.find_at(level, &board.bytes(), &mut slots, 2);
-                let [private, positions] = [1, 2].map(|slot| slots.get(slot).positions());
-                assert_eq!((positions, found), (private, value), "{set} {level:?} {board}");
+                let [private, indices] = [1, 2].map(|slot| slots.get(slot).indices());
+                assert_eq!((indices, found), (private, value), "{set} {level:?} {board}");
             }
             if board.max_exponent() < 8 {
-                let [shared, private] = [0, 1].map(|slot| slots.get(slot).positions());
+                let [shared, private] = [0, 1].map(|slot| slots.get(slot).indices());
                 assert!(shared.iter().zip(private).all(|(a, b)| a != b), "{set} {board}");
             }
         }

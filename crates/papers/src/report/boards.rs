@@ -40,7 +40,7 @@ pub struct Recorded {
 /// # Errors
 /// When it cannot, in words.
 pub fn record(series: &Series, games: u64) -> Result<Vec<Recorded>, String> {
-    let needs = run::Plan::of(&series.recipe).map_err(|error| error.to_string())?;
+    let needs = run::MemoryPlan::of(&series.recipe).map_err(|error| error.to_string())?;
     if needs.available.is_some_and(|available| needs.model_bytes > available) {
         return Err("its network is larger than the memory there is".to_owned());
     }

@@ -7,7 +7,7 @@ use super::{
 use crate::reproduce::{Report, Sample, Verdict};
 use afterstate_lab::stats::{EvalReport, wilson};
 
-/// What a series comes to with one search.
+/// The result of a series with one search.
 pub(super) struct Figures {
     pub(super) search: String,
     games: u64,

@@ -7,7 +7,7 @@ use afterstate_game::{Game, Move, Rules};
 use afterstate_learning::Budget;
 use afterstate_threads::for_each;
 
-use super::{Plan, ReproduceError, training::Method, work::lanes_of};
+use super::{ReproduceError, TablePlan, training::Method, work::lanes_of};
 use afterstate_lab::{
     dcnn::{self, DcnnError, Taught},
     recipe::Recipe,
@@ -58,7 +58,7 @@ impl Rates {
     ///
     /// # Errors
     /// When a training cannot be tried.
-    pub fn seconds(&mut self, plan: &Plan) -> Result<Option<f64>, ReproduceError> {
+    pub fn seconds(&mut self, plan: &TablePlan) -> Result<Option<f64>, ReproduceError> {
         let mut sum = 0.0;
         for (i, training) in plan.trainings.iter().enumerate() {
             let seconds = match &training.method {
@@ -80,7 +80,7 @@ impl Rates {
     /// Moves in each second over all threads, by trainings side by side as in earnest. Networks of the same size, with
     /// as many numbers for each weight, are taken to be as fast.
     fn rate(&mut self, recipe: &Recipe) -> Result<Option<f64>, ReproduceError> {
-        let plan = run::Plan::of(recipe)?;
+        let plan = run::MemoryPlan::of(recipe)?;
         let features = recipe.network.spec(recipe.game.side)?.active_features();
         let key = (plan.weights, plan.bytes, features);
         if let Some(&rate) = self.measured.get(&key) {
@@ -94,7 +94,7 @@ impl Rates {
 
     /// Records in each second over all threads. A record takes time as there are weights, so that one network is
     /// measured for all.
-    fn lesson_rate(&mut self, lesson: &dcnn::Settings) -> Result<Option<f64>, ReproduceError> {
+    fn lesson_rate(&mut self, lesson: &dcnn::DcnnSettings) -> Result<Option<f64>, ReproduceError> {
         let Some(spec) = lesson.spec()?.filter(|_| matches!(lesson.network, Taught::Dcnn { .. })) else {
             return Ok(None);
         };
@@ -135,7 +135,7 @@ fn measure(recipe: &Recipe, lanes: usize, threads: usize) -> Result<Option<f64>,
 }
 
 /// The moves of a game, about: from the paper's score of the first row that needs the training.
-pub(super) fn moves(plan: &Plan, training: usize) -> f64 {
+pub(super) fn moves(plan: &TablePlan, training: usize) -> f64 {
     let row = plan
         .sources
         .iter()

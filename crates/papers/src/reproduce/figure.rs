@@ -5,7 +5,7 @@ use std::path::Path;
 use afterstate_learning::Budget;
 
 use super::{
-    Plan, ReproduceError,
+    ReproduceError, TablePlan,
     paper::{Column, Figure, Measure, Row, Spread},
     sample::Sample,
     training::{Entrant, Method},
@@ -77,7 +77,11 @@ impl LearningCurves {
     ///
     /// # Errors
     /// When the record of a run cannot be read.
-    pub fn read(plan: &Plan, directory: &Path, trained: &[Vec<Trained>]) -> Result<Self, ReproduceError> {
+    pub fn read(
+        plan: &TablePlan,
+        directory: &Path,
+        trained: &[Vec<Trained>],
+    ) -> Result<Self, ReproduceError> {
         let mut panels = Vec::new();
         for (at, column) in plan.table.columns.iter().enumerate() {
             // Columns of one measure after so many records are points of one line.
@@ -188,7 +192,7 @@ fn thinned(points: Vec<Point>) -> Vec<Point> {
     points.chunks(points.len().div_ceil(MOST_POINTS).max(1)).map(average).collect()
 }
 
-/// One course as it is; of several the mean at each point that all have come to, and how far they are apart.
+/// One course as it is; of several the mean at each point that all have reached, and how far they are apart.
 fn together(courses: &[Vec<Point>], spread: Spread) -> Vec<Point> {
     if let [only] = courses {
         return only.clone();

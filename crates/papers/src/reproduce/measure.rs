@@ -1,7 +1,7 @@
 //! The numbers behind our figures.
 
 use super::{
-    Plan,
+    TablePlan,
     paper::{Column, Measure, Pick},
     plan::Source,
     sample::{Of, Sample},
@@ -11,7 +11,12 @@ use super::{
 use afterstate_lab::stats::GameResult;
 
 /// The numbers behind a figure; none if it was not measured.
-pub(super) fn sample(plan: &Plan, trained: &[Vec<Trained>], row: usize, column: usize) -> Option<Sample> {
+pub(super) fn sample(
+    plan: &TablePlan,
+    trained: &[Vec<Trained>],
+    row: usize,
+    column: usize,
+) -> Option<Sample> {
     let measured = &plan.table.columns[column];
     match plan.sources[row][column] {
         Source::LeftOut(_) => None,
@@ -66,7 +71,7 @@ fn together(seeds: &[Trained], of: Of, values: impl Fn(&Trained) -> Vec<f64>) ->
 }
 
 /// The training whose first evaluation, greedy play where there is any, has the best mean.
-fn best<'a>(plan: &Plan, seeds: &'a [Trained], training: usize) -> Option<&'a Trained> {
+fn best<'a>(plan: &TablePlan, seeds: &'a [Trained], training: usize) -> Option<&'a Trained> {
     let evaluations = &plan.trainings[training].evaluations;
     let greedy = evaluations.iter().find(|(entrant, _)| entrant.is_greedy());
     let (entrant, _) = *greedy.or(evaluations.first())?;

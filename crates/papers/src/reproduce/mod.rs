@@ -1,6 +1,6 @@
 //! The papers' tables, run at a share of their budget, with our figures beside the paper's.
 //!
-//! [`paper`] reads what a paper says, [`Plan`] works out which trainings and evaluations a table needs, [`work`] does
+//! [`paper`] reads what a paper says, [`TablePlan`] works out which trainings and evaluations a table needs, [`work`] does
 //! those that have not been done, and [`Report`] puts ours beside the paper's, with a [`Verdict`] on each claim.
 
 mod error;
@@ -20,7 +20,7 @@ pub use error::ReproduceError;
 pub use estimate::Rates;
 pub use figure::{Curve, LearningCurves, Panel, Point};
 pub use paper::{Table, table_names};
-pub use plan::{GameCounts, Options, Plan};
+pub use plan::{GameCounts, Options, TablePlan};
 pub use report::{Cell, Ours, Report, ReportRow};
 pub use sample::{Difference, Sample};
 pub use training::{Entrant, Method, Training};

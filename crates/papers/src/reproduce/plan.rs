@@ -154,7 +154,7 @@ impl Source {
 
 /// All that a table needs.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Plan {
+pub struct TablePlan {
     /// The table.
     pub table: Table,
     /// How much of it.
@@ -167,17 +167,17 @@ pub struct Plan {
     pub taught_by: Option<String>,
 }
 
-impl Plan {
+impl TablePlan {
     /// Works out what is to be done.
     ///
     /// # Errors
     /// When the share cannot be, or a recipe of the table, or the records that it needs cannot be read.
-    pub fn new(table: Table, options: Options) -> Result<Plan, ReproduceError> {
+    pub fn new(table: Table, options: Options) -> Result<TablePlan, ReproduceError> {
         if !(options.share > 0.0 && options.share <= 1.0) {
             return Err(ReproduceError::Share(options.share));
         }
         let (trainings, sources) = (Vec::new(), Vec::new());
-        let mut plan = Plan { table, options, trainings, sources, taught_by: None };
+        let mut plan = TablePlan { table, options, trainings, sources, taught_by: None };
         for row in plan.table.rows.clone() {
             if plan.table.is_counted() {
                 plan.sources.push(plan.counted(&row)?);
@@ -292,7 +292,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Why a row needs no training: all of its figures are by searches that were not asked for.
+    /// Why a row needs no training: all of its figures are by searches that were not requested.
     fn not_asked_for(&self, row: &Row) -> Result<Option<String>, ReproduceError> {
         let mut reason = None;
         for column in &self.table.columns {
@@ -327,7 +327,7 @@ impl Plan {
         let training = self.add(&name, Some(row))?;
         for added in &self.trainings[before..] {
             let Method::Recipe(recipe) = &added.method else { continue };
-            let needs = run::Plan::of(recipe)?;
+            let needs = run::MemoryPlan::of(recipe)?;
             if let Some(available) = needs.available.filter(|_| !needs.fits()) {
                 let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
                 let reason = format!(
@@ -378,12 +378,12 @@ impl Plan {
                 return found;
             }
         }
-        let lesson = dcnn::Settings {
+        let lesson = dcnn::DcnnSettings {
             records: self.options.records.clone().unwrap_or_default(),
             network,
             samples: part,
             test_every: 0,
-            ..dcnn::Settings::default()
+            ..dcnn::DcnnSettings::default()
         };
         let method = Method::Lesson(lesson);
         self.trainings.push(Training { name, budget, method, after: None, evaluations: Vec::new() });

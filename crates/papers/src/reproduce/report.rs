@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Plan,
+    TablePlan,
     measure::sample,
     paper::{Figure, Spread},
     plan::Source,
@@ -97,7 +97,7 @@ impl Ours {
 
 impl Report {
     /// Puts together what came of a plan.
-    pub fn new(plan: &Plan, trained: &[Vec<Trained>]) -> Report {
+    pub fn new(plan: &TablePlan, trained: &[Vec<Trained>]) -> Report {
         let table = &plan.table;
         let sample = |row, column| sample(plan, trained, row, column);
         let rows = (0..table.rows.len()).map(|row| report_row(plan, trained, row)).collect();
@@ -121,7 +121,7 @@ impl Report {
     }
 }
 
-fn report_row(plan: &Plan, trained: &[Vec<Trained>], row: usize) -> ReportRow {
+fn report_row(plan: &TablePlan, trained: &[Vec<Trained>], row: usize) -> ReportRow {
     let cell = |column: usize| {
         let ours = sample(plan, trained, row, column).map(|sample| {
             let (sd, ci95) = sample.spread();

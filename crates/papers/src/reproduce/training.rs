@@ -28,7 +28,7 @@ pub enum Method {
     /// By its own games.
     Recipe(Box<Recipe>),
     /// By play records.
-    Lesson(dcnn::Settings),
+    Lesson(dcnn::DcnnSettings),
 }
 
 /// Who plays the games of an evaluation.

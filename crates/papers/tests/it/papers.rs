@@ -5,7 +5,7 @@ use std::{collections::HashSet, fs, path::Path};
 use afterstate_dcnn::DcnnSpec;
 use afterstate_lab::recipe::{Recipe, Start};
 use afterstate_papers::reproduce::{
-    GameCounts, Method, Options, Plan, Report, Table,
+    GameCounts, Method, Options, Report, Table, TablePlan,
     paper::{Column, Measure, Row},
     table_names,
 };
@@ -148,7 +148,7 @@ fn tables_are_whole() {
             records: None,
             device: Default::default(),
         };
-        Plan::new(table.clone(), options).unwrap_or_else(|error| panic!("{name}: {error}"));
+        TablePlan::new(table.clone(), options).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 }
 
@@ -209,9 +209,9 @@ fn rows_and_columns_of_one_lesson_share_its_training() {
             records: None,
             device: Default::default(),
         };
-        Plan::new(Table::find(name).unwrap(), options).unwrap()
+        TablePlan::new(Table::find(name).unwrap(), options).unwrap()
     };
-    let points = |plan: &Plan, training: usize| -> Vec<_> {
+    let points = |plan: &TablePlan, training: usize| -> Vec<_> {
         plan.trainings[training]
             .evaluations
             .iter()
@@ -244,9 +244,10 @@ fn rows_that_are_only_searched_deeper_need_no_training() {
             records: None,
             device: Default::default(),
         };
-        Plan::new(Table::find("guei-2021/table-10").unwrap(), options).unwrap()
+        TablePlan::new(Table::find("guei-2021/table-10").unwrap(), options).unwrap()
     };
-    let names = |plan: &Plan| plan.trainings.iter().map(|training| training.name.clone()).collect::<Vec<_>>();
+    let names =
+        |plan: &TablePlan| plan.trainings.iter().map(|training| training.name.clone()).collect::<Vec<_>>();
     let greedy = plan(Some(1));
     let rows = |names: [&str; 4]| names.map(|row| format!("guei-2021/table-10/{row}"));
     assert_eq!(names(&greedy)[..], rows(["v0", "v1", "v2", "v3"]));
@@ -331,7 +332,7 @@ fn counted_tables_are_the_papers() {
             records: None,
             device: Default::default(),
         };
-        let plan = Plan::new(table, options).unwrap();
+        let plan = TablePlan::new(table, options).unwrap();
         let report = Report::new(&plan, &[]);
         for (row, cell) in report.rows.iter().flat_map(|row| row.cells.iter().map(move |cell| (row, cell))) {
             let (Some(paper), Some(ours)) = (&cell.paper, &cell.ours) else { continue };

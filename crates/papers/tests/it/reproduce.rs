@@ -8,7 +8,7 @@ use std::{
 };
 
 use afterstate_papers::reproduce::{
-    Method, Options, Plan, Report, Table, Verdict,
+    Method, Options, Report, Table, TablePlan, Verdict,
     work::{self, Event, Trained},
 };
 
@@ -52,7 +52,7 @@ fn table(folder: &Path) -> Table {
     Table::parse("p/t", &text).unwrap()
 }
 
-fn plan(folder: &Path, trainings: u64) -> Plan {
+fn plan(folder: &Path, trainings: u64) -> TablePlan {
     let options = Options {
         share: 0.002,
         trainings: Some(trainings),
@@ -62,10 +62,10 @@ fn plan(folder: &Path, trainings: u64) -> Plan {
         records: None,
         device: Default::default(),
     };
-    Plan::new(table(folder), options).unwrap()
+    TablePlan::new(table(folder), options).unwrap()
 }
 
-fn go(plan: &Plan, directory: &Path) -> (Vec<Vec<Trained>>, usize) {
+fn go(plan: &TablePlan, directory: &Path) -> (Vec<Vec<Trained>>, usize) {
     let mut training = 0;
     let mut watch = |_, event| training += usize::from(matches!(event, Event::Training(_)));
     let trained =
@@ -154,7 +154,7 @@ fn what_is_done_is_not_done_again_and_an_interruption_changes_nothing() {
     assert!(error.to_string().contains("another budget"), "{error}");
 }
 
-fn name(plan: &Plan, training: usize) -> String {
+fn name(plan: &TablePlan, training: usize) -> String {
     let path = work::run_path(plan, Path::new("x"), work::Job { training, seed: 1 });
     path.strip_prefix("x").unwrap().to_str().unwrap().to_owned()
 }

@@ -5,9 +5,9 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use afterstate_lab::dcnn::Settings;
+use afterstate_lab::dcnn::DcnnSettings;
 use afterstate_papers::reproduce::{
-    Entrant, Method, Options, Plan, Report, ReproduceError, Table, Verdict,
+    Entrant, Method, Options, Report, ReproduceError, Table, TablePlan, Verdict,
     work::{self, Event, Trained},
 };
 
@@ -49,7 +49,7 @@ below = ['one']
 ";
 
 /// The plan with batches and a buffer for so few records.
-fn plan(records: Option<&Path>, trainings: Option<u64>) -> Plan {
+fn plan(records: Option<&Path>, trainings: Option<u64>) -> TablePlan {
     let options = Options {
         share: 0.001,
         trainings,
@@ -59,7 +59,7 @@ fn plan(records: Option<&Path>, trainings: Option<u64>) -> Plan {
         records: records.map(Path::to_owned),
         device: Default::default(),
     };
-    let mut plan = Plan::new(Table::parse("p/t", TABLE).unwrap(), options).unwrap();
+    let mut plan = TablePlan::new(Table::parse("p/t", TABLE).unwrap(), options).unwrap();
     for training in 0..plan.trainings.len() {
         let lesson = lesson(&mut plan, training);
         (lesson.batch, lesson.buffer, lesson.rate, lesson.final_rate) = (100, 2000, 0.003, 0.003);
@@ -67,14 +67,14 @@ fn plan(records: Option<&Path>, trainings: Option<u64>) -> Plan {
     plan
 }
 
-fn lesson(plan: &mut Plan, training: usize) -> &mut Settings {
+fn lesson(plan: &mut TablePlan, training: usize) -> &mut DcnnSettings {
     match &mut plan.trainings[training].method {
         Method::Lesson(lesson) => lesson,
         Method::Recipe(_) => panic!("a recipe"),
     }
 }
 
-fn go(plan: &Plan, directory: &Path) -> (Vec<Vec<Trained>>, usize) {
+fn go(plan: &TablePlan, directory: &Path) -> (Vec<Vec<Trained>>, usize) {
     let mut batches = 0;
     let mut watch = |_, event| batches += usize::from(matches!(event, Event::Training(_)));
     let trained = work::run(plan, directory, &AtomicBool::new(false), &mut watch).unwrap();
@@ -98,7 +98,7 @@ values = { network = '2x4', samples = 10_000_000 }
     let (records, out) = (folder.path().join("records"), folder.path().join("out"));
     crate::downwards::record(&records, 20);
     let mut plan = plan(Some(&records), None);
-    plan = Plan::new(Table::parse("p/t", table).unwrap(), plan.options).unwrap();
+    plan = TablePlan::new(Table::parse("p/t", table).unwrap(), plan.options).unwrap();
     lesson(&mut plan, 0).buffer = 2000;
     let (trained, _) = go(&plan, &out);
     let games = trained[0][0].games(Entrant::Valuing);
@@ -188,7 +188,8 @@ fn an_interruption_changes_nothing_and_what_is_done_is_not_done_again() {
     assert!(resumed.iter().flatten().zip(expected.iter().flatten()).all(|(a, b)| same(a, b)));
     assert_eq!(go(&plan, &halves).1, 0, "nothing is learned again");
 
-    let error = |plan: &Plan| work::run(plan, &halves, &AtomicBool::new(false), &mut |_, _| ()).unwrap_err();
+    let error =
+        |plan: &TablePlan| work::run(plan, &halves, &AtomicBool::new(false), &mut |_, _| ()).unwrap_err();
     let mut other = plan.clone();
     lesson(&mut other, 0).samples = 99_999;
     assert!(matches!(error(&other), ReproduceError::OtherBudget(_)));
@@ -204,6 +205,6 @@ fn without_records_nothing_is_begun() {
     let error = work::run(&plan, &out, &AtomicBool::new(false), &mut |_, _| ()).unwrap_err();
     assert!(matches!(error, ReproduceError::NoRecords(_)) && !out.exists(), "{error}");
     let options = Options { records: Some(folder.path().to_owned()), ..plan.options };
-    let error = Plan::new(Table::parse("p/t", TABLE).unwrap(), options).unwrap_err();
+    let error = TablePlan::new(Table::parse("p/t", TABLE).unwrap(), options).unwrap_err();
     assert!(error.to_string().contains("holds no play records"), "{error}");
 }

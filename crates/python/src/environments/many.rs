@@ -23,7 +23,7 @@ pub(super) const LOOK: usize = 5;
 
 /// How environments behave.
 #[derive(Clone, Copy)]
-pub(super) struct Settings {
+pub(super) struct EnvironmentSettings {
     pub(super) four: f64,
     pub(super) threads: usize,
     pub(super) observation: Observation,
@@ -55,7 +55,7 @@ pub(super) trait Environment: Send + Sync {
 
 /// Environments of one side.
 pub(super) struct Many<const N: usize> {
-    settings: Settings,
+    settings: EnvironmentSettings,
     rules: Rules,
     ones: Vec<One<N>>,
     threads: Threads,
@@ -77,7 +77,7 @@ struct Piece<'a, const N: usize> {
 }
 
 impl<const N: usize> Piece<'_, N> {
-    fn step(self, rules: &Rules, settings: &Settings) {
+    fn step(self, rules: &Rules, settings: &EnvironmentSettings) {
         let Piece { first, ones, actions, points, terminated, masks, scores, finals } = self;
         let outs = points.iter_mut().zip(terminated).zip(masks.chunks_exact_mut(4)).zip(scores);
         for (i, ((one, &action), (((points, terminated), mask), score))) in
@@ -107,7 +107,7 @@ fn write_mask<const N: usize>(one: &One<N>, to: &mut [i8]) {
 }
 
 impl<const N: usize> Many<N> {
-    pub(super) fn new(settings: Settings, count: usize) -> Self {
+    pub(super) fn new(settings: EnvironmentSettings, count: usize) -> Self {
         let rules = Rules { four: settings.four, ..Rules::default() };
         let ones = (0..count as u64).map(|seed| One::new(seed, &rules)).collect();
         Many { settings, rules, ones, threads: Threads::default() }
@@ -118,7 +118,7 @@ impl<const N: usize> Many<N> {
         if let Some(index) = actions.iter().position(|action| !(0..4).contains(action)) {
             return rules::action(index, actions[index]).map(drop);
         }
-        let Settings { illegal, autoreset, .. } = self.settings;
+        let EnvironmentSettings { illegal, autoreset, .. } = self.settings;
         if autoreset == Autoreset::Disabled
             && let Some(index) = self.ones.iter().position(|one| one.over)
         {

@@ -20,7 +20,7 @@ use crate::{
     number::{Natural, thread_count},
     side::{check_four, check_side, with_side},
 };
-use many::{Environment, Many, Reset, Settings};
+use many::{Environment, EnvironmentSettings, Many, Reset};
 use observe::Observation;
 use one::{Autoreset, Illegal};
 
@@ -77,7 +77,8 @@ impl Environments {
             threads => threads,
         };
         let threads = most.min(count / PER_THREAD);
-        let settings = Settings { four, threads: threads.clamp(1, count), observation, illegal, autoreset };
+        let settings =
+            EnvironmentSettings { four, threads: threads.clamp(1, count), observation, illegal, autoreset };
         let many: Box<dyn Environment> = with_side!(side, N => Box::new(Many::<N>::new(settings, count)));
         Environments { config, many }
     }

@@ -9,7 +9,7 @@ use std::{
 use afterstate_endgame::{Endgame, Position, Precision, Solver, Table, Tables};
 use afterstate_game::{Afterstate, Board, Move, Rules, State, Symmetry, game_rng};
 use afterstate_network::Network;
-use afterstate_search::{Endgames, Expectimax, Limit, Player, Probing, Scale, Settings, TableSize};
+use afterstate_search::{Endgames, Expectimax, Limit, Player, Probing, Scale, SearchSettings, TableSize};
 use rand_core::Rng;
 
 use crate::common::{network_of, states};
@@ -174,8 +174,8 @@ fn bits(values: [Option<f32>; 4]) -> [Option<u32>; 4] {
     values.map(|value| value.map(f32::to_bits))
 }
 
-fn search(plies: u32) -> Settings {
-    Settings::new(Limit::Plies(plies))
+fn search(plies: u32) -> SearchSettings {
+    SearchSettings::new(Limit::Plies(plies))
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn leaves_are_worth_what_the_table_says() {
     let endgames = Endgames::new(tables);
     for (plies, count) in [(1, 400), (2, 300), (3, 30)] {
         let player = |table, threads| {
-            let settings = Settings { table, ..search(plies) };
+            let settings = SearchSettings { table, ..search(plies) };
             Expectimax::<4>::new(network.view(), Rules::default(), settings, threads)
         };
         let ways = [(TableSize::Off, 1), (TableSize::Auto, 1), (TableSize::Bits(3), 1), (TableSize::Auto, 3)];
@@ -292,7 +292,7 @@ fn a_search_by_time_does_not_wait() {
     let (network, (_directory, tables)) = (network(), tables());
     let state: State<4> = "dcba/6789/0001/0125".parse().expect("a board");
     let player = |limit| {
-        let settings = Settings { fours: Some(6), ..Settings::new(limit) };
+        let settings = SearchSettings { fours: Some(6), ..SearchSettings::new(limit) };
         Expectimax::<4>::new(network.view(), Rules::default(), settings, 1)
     };
     for probing in [Probing::Leaves, Probing::Root] {

@@ -3,7 +3,7 @@
 use crate::common::{network, states};
 use afterstate_game::{Afterstate, Move, Rules, State};
 use afterstate_network::{Level, Network};
-use afterstate_search::{Expectimax, Limit, Player, Settings, TableSize};
+use afterstate_search::{Expectimax, Limit, Player, SearchSettings, TableSize};
 
 /// The values of the four moves at a depth: no table, nothing shared, nothing skipped but what is behind more than so many
 /// 4-tiles.
@@ -44,8 +44,8 @@ fn naive_afterstate<const N: usize>(
 /// More 4-tiles than there are.
 const ANY: i32 = 100;
 
-fn settings(plies: u32, table: TableSize) -> Settings {
-    Settings { table, ..Settings::new(Limit::Plies(plies)) }
+fn settings(plies: u32, table: TableSize) -> SearchSettings {
+    SearchSettings { table, ..SearchSettings::new(Limit::Plies(plies)) }
 }
 
 /// All ways of searching to a fixed depth, against the naive one.
@@ -109,10 +109,10 @@ fn branches_behind_many_fours_are_left_out() {
     for (plies, fours, states) in
         [(2, 0, &full[..]), (3, 0, &full[..40]), (3, 1, &full[..10]), (4, 1, &full[..4]), (4, 0, &full[..4])]
     {
-        let settings = Settings { fours: Some(fours), ..Settings::new(Limit::Plies(plies)) };
+        let settings = SearchSettings { fours: Some(fours), ..SearchSettings::new(Limit::Plies(plies)) };
         let mut players: Vec<_> = [(TableSize::Auto, 1), (TableSize::Off, 1), (TableSize::Bits(4), 2)]
             .map(|(table, threads)| {
-                Expectimax::<4>::new(network.view(), rules, Settings { table, ..settings }, threads)
+                Expectimax::<4>::new(network.view(), rules, SearchSettings { table, ..settings }, threads)
             })
             .into();
         for &state in states {

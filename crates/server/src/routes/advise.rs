@@ -207,7 +207,7 @@ fn judged<const N: usize>(brain: &Brain, state: GameState<N>, a: Move, advice: &
     Ok(json!({ "loss": judged.loss, "kept": kept, "lost": judged.lost, "grade": judged.grade }))
 }
 
-/// How the game goes on.
+/// How the game continues.
 fn line<const N: usize>(brain: &Brain, state: GameState<N>, advice: &Advice) -> Value {
     let first = Advice { plies: advice.plies.min(LINE), ..*advice };
     let line = brain.model.line(brain.search, state, &first);

@@ -8,7 +8,7 @@ use std::{
 
 use afterstate_lab::{
     deal::Deck,
-    evaluate::{Games, Kept, KeptHeader, Outcome, SEED},
+    evaluate::{Games, Kept, KeptHeader, PlayOutcome, SEED},
     review::LARGEST_NUMBER,
     stats::{GameResult, Paired},
 };
@@ -158,7 +158,7 @@ async fn contestant(app: &App, model: Option<String>, search: Option<&str>) -> A
     Ok(brain)
 }
 
-/// An evaluation under way.
+/// A running evaluation.
 struct Playing {
     app: App,
     games: u64,
@@ -222,7 +222,7 @@ impl Playing {
         Some((describe(&outcome.results)?, outcome.results))
     }
 
-    fn outcome(&self, brain: &Brain, watch: impl FnMut(&Outcome) -> bool) -> Option<Outcome> {
+    fn outcome(&self, brain: &Brain, watch: impl FnMut(&PlayOutcome) -> bool) -> Option<PlayOutcome> {
         // A core is left for those who wait for an answer.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let (threads, deck) = ((cores - 1).max(1), Deck::new(self.games));

@@ -54,7 +54,7 @@ pub(crate) fn numbers(side: Option<u64>, seed: Option<u64>, game: Option<u64>) -
     }
 }
 
-/// A number for a game that nobody asked for by number.
+/// A number for a game that was not requested by number.
 fn some_number() -> u64 {
     getrandom::u64().unwrap_or_default() % 1_000_000
 }

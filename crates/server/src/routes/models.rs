@@ -9,7 +9,7 @@ use crate::{
     error::{Answer, ApiError},
 };
 
-/// The models that can be asked for.
+/// The models that can be requested.
 pub(crate) async fn models(State(app): State<App>) -> Answer<Json<Value>> {
     let models = spawn_blocking(move || app.models.list()).await.map_err(ApiError::internal)?;
     Ok(Json(json!({ "models": models })))

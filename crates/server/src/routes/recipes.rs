@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use afterstate_lab::{
     chain::{Chain, Cost, Costs, Place, Step, Work},
     recipe::{Recipe, Shipped, shipped},
-    run::{Directory, Plan, RunError, available_disk},
+    run::{Directory, MemoryPlan, RunError, available_disk},
 };
 use axum::{Json, extract::State};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ struct Room {
 
 impl Room {
     /// What this machine has free.
-    fn of(app: &App, plan: &Plan) -> Self {
+    fn of(app: &App, plan: &MemoryPlan) -> Self {
         Room { memory: plan.available, disk: available_disk(&app.runs) }
     }
 
@@ -50,7 +50,7 @@ fn described(app: &App, shipped: &Shipped) -> Option<Value> {
     let recipe = shipped.recipe(&[]).ok()?;
     let (steps, needs) = steps(app, &shipped.name, &recipe);
     let left = left(steps);
-    let (plan, costs) = (Plan::of(&recipe).ok()?, left.costs(false).ok()?);
+    let (plan, costs) = (MemoryPlan::of(&recipe).ok()?, left.costs(false).ok()?);
     let (memory, disk) = (costs.memory(), costs.disk());
     let room = Room::of(app, &plan);
     let is_training = |step: &&Step| matches!(step.work, Work::Train(_));

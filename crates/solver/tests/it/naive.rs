@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use afterstate_game::{Afterstate, Board, Move, Rules, State};
-use afterstate_solver::{Boards, Objective, Settings, Solution, Space, evaluate};
+use afterstate_solver::{Boards, Objective, Solution, SolverSettings, Space, evaluate};
 
 /// The value of a state by the definition; boards are not folded by symmetry.
 struct Naive {
@@ -118,8 +118,8 @@ fn all_games(state: State<2>, rules: &Rules, p: f64, score: f64, moves: f64, sum
     }
 }
 
-fn settings(rules: Rules, optimum: Option<&Solution<2>>, threads: usize) -> Settings<'_, 2> {
-    Settings { rules, boards: Boards::All, until: Objective::Score, optimum, threads }
+fn settings(rules: Rules, optimum: Option<&Solution<2>>, threads: usize) -> SolverSettings<'_, 2> {
+    SolverSettings { rules, boards: Boards::All, until: Objective::Score, optimum, threads }
 }
 
 #[test]
@@ -155,14 +155,15 @@ fn the_best_play_comes_to_the_solution_and_has_no_regret() {
     let solution = solve(&rules, Objective::Score);
     let best = |state: State<2>| solution.best(state).expect("a reachable state").0;
     for boards in [Boards::All, Boards::Canonical] {
-        let evaluation = evaluate(&best, &Settings { boards, ..settings(rules, Some(&solution), 1) }, |_| ());
+        let evaluation =
+            evaluate(&best, &SolverSettings { boards, ..settings(rules, Some(&solution), 1) }, |_| ());
         assert!((evaluation.expected_score - solution.expected()).abs() < 1e-3, "{evaluation:?}");
         assert_eq!(evaluation.regret.expect("asked for").total, 0.0);
     }
     let goal = solve(&rules, Objective::Goal(5));
     let best = |state: State<2>| goal.best(state).expect("a reachable state").0;
     let evaluation =
-        evaluate(&best, &Settings { until: Objective::Goal(5), ..settings(rules, None, 1) }, |_| ());
+        evaluate(&best, &SolverSettings { until: Objective::Goal(5), ..settings(rules, None, 1) }, |_| ());
     assert!((evaluation.tiles[4] - goal.expected()).abs() < 1e-6, "{evaluation:?}");
     assert_eq!(evaluation.tiles.len(), 5);
 }

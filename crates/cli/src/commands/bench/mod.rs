@@ -58,7 +58,7 @@ enum Unit {
     Ratio,
 }
 
-/// What can be asked for.
+/// What can be requested.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
     /// The four slides of a board

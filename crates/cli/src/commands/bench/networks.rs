@@ -13,7 +13,9 @@ use afterstate_lab::{
     evaluate::{Contest, Games, SEED},
     model::{BUILT_IN, Model},
 };
-use afterstate_learning::{Budget, Parallel, Settings, StepSizeSpec, TargetSpec, Trainer, target::TdLambda};
+use afterstate_learning::{
+    Budget, Parallel, StepSizeSpec, TargetSpec, Trainer, TrainingSettings, target::TdLambda,
+};
 use afterstate_network::{Network, NetworkSpec, Tuples};
 use afterstate_search::{Downgrade, Limit, PlayerSpec};
 
@@ -140,8 +142,8 @@ fn trainer(
     seconds: f64,
 ) -> Result<Trainer<'_>, Failure> {
     let target = TargetSpec::TdLambda(TdLambda { lambda: 0.0, horizon: 0 });
-    let settings = Settings::new(target, step_size, Budget::Seconds(seconds));
-    let settings = Settings { threads, parallel, ..settings };
+    let settings = TrainingSettings::new(target, step_size, Budget::Seconds(seconds));
+    let settings = TrainingSettings { threads, parallel, ..settings };
     Trainer::new(network, settings).map_err(too_large)
 }
 

@@ -10,7 +10,7 @@ use afterstate_lab::{
     evaluate::{Games, SEED, evaluate},
 };
 use afterstate_learning::{
-    Budget, Settings, StepSizeSpec, TargetSpec, Trainer,
+    Budget, StepSizeSpec, TargetSpec, Trainer, TrainingSettings,
     target::{DelayedTdLambda, TdLambda},
 };
 use afterstate_network::{Network, NetworkSpec, Tuples};
@@ -45,7 +45,8 @@ fn training(hash: &mut Hash, target: TargetSpec, step_size: StepSizeSpec) -> Res
         NetworkSpec { tuples: Tuples::named("2x4").expect("a built-in set"), ..NetworkSpec::default() };
     let network = Network::new(spec).map_err(|error| failure(&error))?;
     let schedule = vec![(0.5, 0.5)];
-    let settings = Settings { schedule, ..Settings::new(target, step_size, Budget::Episodes(300)) };
+    let settings =
+        TrainingSettings { schedule, ..TrainingSettings::new(target, step_size, Budget::Episodes(300)) };
     Trainer::new(&network, settings).map_err(|error| failure(&error))?.run(|_, _| true);
     for tuple in 0..network.spec().tuples.as_slice().len() {
         network.table(tuple).for_each(|weight| hash.mix(weight.to_bits().into()));

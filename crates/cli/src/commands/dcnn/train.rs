@@ -7,7 +7,7 @@ use std::{
 
 use afterstate_dcnn::{DcnnSpec, Device};
 use afterstate_lab::{
-    dcnn::{DcnnError, Event, LearningLine, Outcome, Settings, Taught, Training},
+    dcnn::{DcnnError, DcnnOutcome, DcnnSettings, Event, LearningLine, Taught, Training},
     run::Directory,
 };
 use clap::Args;
@@ -99,11 +99,11 @@ impl Train {
         let (directory, stop) = (Directory::new(&self.out), stop_signal()?);
         let threads = thread_count(self.threads);
         let training = if self.resume {
-            let stored = Settings::stored(&directory).map_err(failure)?;
+            let stored = DcnnSettings::stored(&directory).map_err(failure)?;
             let settings = self.settings(stored.unwrap_or_default())?;
             Training::resume(directory, settings, threads, self.device)
         } else {
-            Training::start(directory, self.settings(Settings::default())?, threads, self.device)
+            Training::start(directory, self.settings(DcnnSettings::default())?, threads, self.device)
         };
         let training = training.map_err(failure)?;
         let mut display = Display::new(training.samples(), training.settings().samples);
@@ -112,11 +112,11 @@ impl Train {
         self.summary(&outcome.map_err(failure)?, out)
     }
 
-    /// Settings with what was asked for.
-    fn settings(&self, before: Settings) -> Result<Settings, Failure> {
+    /// Settings with what was requested.
+    fn settings(&self, before: DcnnSettings) -> Result<DcnnSettings, Failure> {
         let rate = self.rate.unwrap_or(before.rate);
         let final_rate = self.final_rate.or(self.rate).unwrap_or(before.final_rate);
-        Ok(Settings {
+        Ok(DcnnSettings {
             records: self.records.clone().unwrap_or(before.records),
             shards: before.shards,
             shards_checksum: before.shards_checksum,
@@ -152,7 +152,7 @@ impl Train {
         }
     }
 
-    fn summary(&self, outcome: &Outcome, out: &mut dyn Write) -> Result<(), Failure> {
+    fn summary(&self, outcome: &DcnnOutcome, out: &mut dyn Write) -> Result<(), Failure> {
         if self.json {
             let test = outcome.test.as_ref().map(|test| &test.report);
             let answer = json!({

@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use afterstate_endgame::{Precision, Progress, SolveError, Solved, Solver, TableError, Tables};
+use afterstate_endgame::{Precision, SolveError, SolveProgress, Solved, Solver, TableError, Tables};
 use afterstate_network::check_fits;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -29,7 +29,7 @@ pub(super) fn solve(
         Failure::input(error, "make room, or give more walls, a smaller target, or a file with `-o`")
     })?;
     let (stop, bar) = (stop_signal()?, bar());
-    let mut watch = |progress: Progress| {
+    let mut watch = |progress: SolveProgress| {
         show(&bar, &progress);
         !stop.load(Relaxed)
     };
@@ -51,7 +51,7 @@ fn bar() -> ProgressBar {
     bar
 }
 
-fn show(bar: &ProgressBar, progress: &Progress) {
+fn show(bar: &ProgressBar, progress: &SolveProgress) {
     let doing = if progress.is_forward { "found" } else { "solved" };
     let left = progress.left.map(|left| format!(", {} s left", left.as_secs())).unwrap_or_default();
     bar.set_position((1000.0 * progress.share) as u64);

@@ -25,14 +25,14 @@ pub(super) enum Line {
     Failed(String),
 }
 
-/// What the reader of the input tells a search that is under way.
+/// What the reader of the input tells a running search.
 #[derive(Default)]
 pub(super) struct Signals {
     /// The search is to end now.
     pub(super) stop: Arc<AtomicBool>,
     /// The session is to end: at once where the search has no end of its own, else after it.
     quit: AtomicBool,
-    /// The search under way has no end of its own.
+    /// The running search has no end of its own.
     endless: AtomicBool,
 }
 

@@ -13,7 +13,7 @@ use std::{
 use afterstate_endgame::Tables;
 use afterstate_game::{AnyBoard, Board, Move, State};
 use afterstate_lab::model::{Model, Search};
-use afterstate_search::{Advice, Limit, MAX_PLIES, PlayerSpec, Settings};
+use afterstate_search::{Advice, Limit, MAX_PLIES, PlayerSpec, SearchSettings};
 use clap::Args;
 
 use super::{
@@ -53,7 +53,7 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let mut session = Session {
+        let mut session = EngineSession {
             model: open(self.model.as_deref(), self.endgame.as_deref())?,
             model_path: self.model,
             search: parse_search(&self.search)?,
@@ -116,7 +116,7 @@ fn open(model: Option<&Path>, endgame: Option<&Path>) -> Result<Model, Failure> 
 }
 
 /// What has been said so far.
-struct Session {
+struct EngineSession {
     model: Model,
     /// Where it comes from; none for the built-in one.
     model_path: Option<PathBuf>,
@@ -127,7 +127,7 @@ struct Session {
     input: Arc<Input>,
 }
 
-impl Session {
+impl EngineSession {
     fn answer(&mut self, command: Command, out: &mut dyn Write) -> Result<(), Failure> {
         match command {
             Command::Nothing | Command::Quit => Ok(()),
@@ -280,7 +280,7 @@ impl Session {
     }
 
     fn advise<const N: usize>(&self, board: Board<N>, limit: Limit) -> Result<Advice, Failure> {
-        let search = self.search.search.map(|settings| Settings { limit, ..settings });
+        let search = self.search.search.map(|settings| SearchSettings { limit, ..settings });
         let search = PlayerSpec { search, ..self.search }.or_downgraded(self.model.downgrade);
         let threads = thread_count(self.threads);
         check_search(&search, threads)?;

@@ -4,7 +4,7 @@ use std::{io::Write, path::Path};
 
 use afterstate_cluster::world;
 use afterstate_lab::{
-    evaluate::{self, KeptHeader, Merged, Outcome},
+    evaluate::{self, KeptHeader, Merged, PlayOutcome},
     stats::{EvalReport, GameResult, Paired, Summary, holm},
 };
 use afterstate_network::file::atomic::Target;
@@ -185,7 +185,7 @@ impl Entry {
     fn new(
         (model, search, seed): (&str, &str, u64),
         side: usize,
-        outcome: Outcome,
+        outcome: PlayOutcome,
         seconds: f64,
     ) -> Result<Entry, Failure> {
         let summary = Summary::of(side, &outcome.results).ok_or_else(not_played)?;

@@ -20,7 +20,7 @@ use afterstate_cluster::{World, world};
 use afterstate_dcnn::Device;
 use afterstate_lab::{
     deal::{Dealer, Deck, Part},
-    evaluate::{self, Games, KeptGames, KeptHeader, Outcome, Share, Steps},
+    evaluate::{self, Games, KeptGames, KeptHeader, PlayOutcome, Share, Steps},
     log::LogError,
     model::{Kind, Model, Search},
     stats::{EvalReport, GameResult, Summary, Tally},
@@ -195,7 +195,7 @@ impl Eval {
         self.goal.unwrap_or(65536)
     }
 
-    /// What to say when it was stopped, after the games that it has come to.
+    /// What to say when it was stopped, after the games that it has reached.
     fn stopped(&self, games: u64) -> Failure {
         let message =
             format!("stopped: these are the first {} of {}", counted(games, "game"), thousands(self.games));
@@ -211,7 +211,7 @@ impl Eval {
         &self,
         side: usize,
         (model, search, seed): (&str, &str, u64),
-        outcome: &Outcome,
+        outcome: &PlayOutcome,
         seconds: f64,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
@@ -300,9 +300,9 @@ impl Eval {
         let seconds_before = kept.as_ref().map_or(0.0, KeptGames::seconds);
         let (start, mut error) = (Instant::now(), None);
         let seconds = || seconds_before + start.elapsed().as_secs_f64();
-        let mut progress = Progress::new(part.len(self.games), &before.results);
-        let (courses, mut seen) = (kept.is_some(), Outcome::default());
-        let watch = Mutex::new(|ended: &Outcome| {
+        let mut progress = EvalProgress::new(part.len(self.games), &before.results);
+        let (courses, mut seen) = (kept.is_some(), PlayOutcome::default());
+        let watch = Mutex::new(|ended: &PlayOutcome| {
             progress.show(&ended.results);
             seen.add(ended);
             if error.is_none() {
@@ -310,7 +310,7 @@ impl Eval {
             }
             error.is_none() && !stop.load(Relaxed)
         });
-        let watch_one = |ended: &Outcome| (watch.lock().unwrap_or_else(PoisonError::into_inner))(ended);
+        let watch_one = |ended: &PlayOutcome| (watch.lock().unwrap_or_else(PoisonError::into_inner))(ended);
         let play = |dealer: &dyn Dealer| {
             let games = Games { rules, seed, dealer };
             match courses {
@@ -321,14 +321,14 @@ impl Eval {
         let outcome = match world() {
             None => play(&deck),
             Some(world) => {
-                let mut others = Outcome::default();
-                let hear = |ended: Outcome| {
+                let mut others = PlayOutcome::default();
+                let hear = |ended: PlayOutcome| {
                     others.add(&ended);
                     watch_one(&ended)
                 };
                 let own = deal(world, &deck, hear, play, |_, _| Ok(None));
                 own.map(|own| {
-                    own.map(|mut own: Outcome| {
+                    own.map(|mut own: PlayOutcome| {
                         own.add(&others);
                         own
                     })
@@ -357,7 +357,7 @@ impl Eval {
 
 /// The games of an evaluation.
 struct Played {
-    outcome: Outcome,
+    outcome: PlayOutcome,
     seconds: f64,
     /// Whether these are all; otherwise it was stopped, and these are the first ones.
     whole: bool,
@@ -387,8 +387,8 @@ impl Eval {
         collect: Option<Steps>,
     ) -> Result<(), Failure> {
         let (rules, seed, threads) = (model.rules, self.seed, thread_count(self.threads));
-        let follow = |dealer: &dyn Dealer, tell: &dyn Fn(Outcome) -> bool| {
-            let watch = |ended: &Outcome| ended.results.is_empty() || tell(ended.clone());
+        let follow = |dealer: &dyn Dealer, tell: &dyn Fn(PlayOutcome) -> bool| {
+            let watch = |ended: &PlayOutcome| ended.results.is_empty() || tell(ended.clone());
             let games = Games { rules, seed, dealer };
             // The first rank keeps what is in the file of `--out`.
             match self.out {
@@ -401,14 +401,14 @@ impl Eval {
 }
 
 /// The games so far, on a terminal.
-struct Progress {
+struct EvalProgress {
     bar: ProgressBar,
     ended: Tally,
 }
 
-impl Progress {
+impl EvalProgress {
     fn new(games: u64, before: &[GameResult]) -> Self {
-        let mut progress = Progress { bar: bar(games), ended: Tally::default() };
+        let mut progress = EvalProgress { bar: bar(games), ended: Tally::default() };
         progress.show(before);
         // The time left is judged by the games of this sitting.
         progress.bar.reset_eta();

@@ -6,7 +6,7 @@ use std::{
 };
 
 use afterstate_lab::{
-    compact::{CompactError, Progress, Settings, compact},
+    compact::{CompactError, CompactProgress, CompactSettings, compact},
     model::{DOWNGRADE, Model, open_file},
 };
 use afterstate_network::{Network, file::ModelInfo};
@@ -99,7 +99,7 @@ impl Compact {
         // What the model asks for already goes on to hold.
         let downgrade = self.downgrade.or(model.downgrade);
         let threads = thread_count(self.threads);
-        let settings = Settings { bytes: size, games, seed, rules: model.rules, downgrade, threads };
+        let settings = CompactSettings { bytes: size, games, seed, rules: model.rules, downgrade, threads };
         let packed = compact(network, settings, |progress| {
             self.show(progress);
             true
@@ -132,9 +132,9 @@ impl Compact {
     }
 
     /// Says how far it has come, one line for every tenth of the games and every try at packing.
-    fn show(&self, progress: Progress) {
+    fn show(&self, progress: CompactProgress) {
         let line = match progress {
-            Progress::Played(games) => {
+            CompactProgress::Played(games) => {
                 let is_tenth = |games: u64| games * 10 / self.games != (games - 1) * 10 / self.games;
                 if !is_tenth(games) && !stderr().is_terminal() {
                     return;
@@ -142,7 +142,7 @@ impl Compact {
                 let end = if games == self.games || !stderr().is_terminal() { "\n" } else { "\r" };
                 format!("{games} of {} games played{end}", self.games)
             }
-            Progress::Packed(step, weights, bytes) => {
+            CompactProgress::Packed(step, weights, bytes) => {
                 let (weights, bytes) = (thousands(weights), thousands(bytes));
                 format!("packed with step {step:.1}: {weights} weights in {bytes} bytes\n")
             }

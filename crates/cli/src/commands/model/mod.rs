@@ -18,7 +18,7 @@ use afterstate_lab::{
 use afterstate_network::{
     NetworkSpec,
     file::{
-        FileError, Format, ModelInfo, Problem, jaskowski, metadata,
+        FileError, FileProblem, Format, ModelInfo, jaskowski, metadata,
         safetensors::{self, TensorFile},
         tdl2048::{self, WeightFile},
     },
@@ -214,41 +214,41 @@ impl From<ModelError> for Failure {
 /// A bad file is bad input; what happens while writing is not.
 pub(super) fn failure(error: FileError) -> Failure {
     match error.problem {
-        Problem::DiskFull(_) => Failure::other(error, "make room, or write to another disk"),
-        Problem::Write(ref cause) if is_mendable(cause) => {
+        FileProblem::DiskFull(_) => Failure::other(error, "make room, or write to another disk"),
+        FileProblem::Write(ref cause) if is_mendable(cause) => {
             Failure::input(error, "name a file in a directory that exists, where you may write")
         }
-        Problem::Write(_) => Failure::other(error, "is the disk in order, and may you write there?"),
-        Problem::Network(_) => Failure::other(error, "a machine with more memory, or a smaller network"),
-        Problem::Read(_) => Failure::input(error, "is it the right path, and may you read it?"),
-        Problem::NotRegular => Failure::input(error, "name a file to write to"),
-        Problem::Unsupported(_) | Problem::UnknownFormat => {
+        FileProblem::Write(_) => Failure::other(error, "is the disk in order, and may you write there?"),
+        FileProblem::Network(_) => Failure::other(error, "a machine with more memory, or a smaller network"),
+        FileProblem::Read(_) => Failure::input(error, "is it the right path, and may you read it?"),
+        FileProblem::NotRegular => Failure::input(error, "name a file to write to"),
+        FileProblem::Unsupported(_) | FileProblem::UnknownFormat => {
             Failure::input(error, "`afterstate model --help` says which files can be read and written")
         }
-        Problem::NoMetadata
-        | Problem::Dtype { .. }
-        | Problem::Shape { .. }
-        | Problem::MissingTensor(_)
-        | Problem::UnexpectedTensor(_)
-        | Problem::Twice(_)
-        | Problem::TableLength { .. }
-        | Problem::Metadata { .. }
-        | Problem::Tuple(_)
-        | Problem::Spec(_) => Failure::input(
+        FileProblem::NoMetadata
+        | FileProblem::Dtype { .. }
+        | FileProblem::Shape { .. }
+        | FileProblem::MissingTensor(_)
+        | FileProblem::UnexpectedTensor(_)
+        | FileProblem::Twice(_)
+        | FileProblem::TableLength { .. }
+        | FileProblem::Metadata { .. }
+        | FileProblem::Tuple(_)
+        | FileProblem::Spec(_) => Failure::input(
             error,
             "it is no model of this program; docs/model-files.md describes those that are",
         ),
-        Problem::CutOff { .. }
-        | Problem::Field { .. }
-        | Problem::Trailing(_)
-        | Problem::Header(_)
-        | Problem::TensorInfo { .. }
-        | Problem::Offsets { .. }
-        | Problem::DataLength { .. }
-        | Problem::NoChecksum(_)
-        | Problem::Checksum { .. }
-        | Problem::Packed(_)
-        | Problem::NotFinite { .. } => {
+        FileProblem::CutOff { .. }
+        | FileProblem::Field { .. }
+        | FileProblem::Trailing(_)
+        | FileProblem::Header(_)
+        | FileProblem::TensorInfo { .. }
+        | FileProblem::Offsets { .. }
+        | FileProblem::DataLength { .. }
+        | FileProblem::NoChecksum(_)
+        | FileProblem::Checksum { .. }
+        | FileProblem::Packed(_)
+        | FileProblem::NotFinite { .. } => {
             let hint = how_to_mend(&error.path);
             Failure::input(error, hint)
         }

@@ -31,7 +31,7 @@ use ratatui::{
 use super::{endgame::open_tables, solve::open_solution, thread_count};
 use crate::error::Failure;
 use keys::Action;
-use session::{Helper, Session};
+use session::{Helper, PlaySession};
 use store::{Score, Store};
 
 /// Play 2048 in the terminal
@@ -172,17 +172,17 @@ impl Play {
         Ok(Some(model.player(search, thread_count(0))?))
     }
 
-    /// The session to begin with: the board or game that was asked for, the unfinished one, or a new one.
-    fn session<const N: usize>(&self, store: &Store) -> Session<N> {
+    /// The session to begin with: the board or game that was requested, the unfinished one, or a new one.
+    fn session<const N: usize>(&self, store: &Store) -> PlaySession<N> {
         let number = self.game.unwrap_or_else(some_number);
         let board: Option<Board<N>> = self.from.and_then(|board| board.to_string().parse().ok());
         if let Some(board) = board {
-            return Session::from_state(self.seed, number, State::new(board));
+            return PlaySession::from_state(self.seed, number, State::new(board));
         }
         let is_free = self.game.is_none() && !self.new && !self.watch;
         let unfinished = store.read_unfinished(N).filter(|_| is_free);
         let resumed = unfinished.and_then(|record| resume(&record));
-        resumed.unwrap_or_else(|| Session::new(self.seed, number))
+        resumed.unwrap_or_else(|| PlaySession::new(self.seed, number))
     }
 
     fn play<const N: usize>(
@@ -238,7 +238,7 @@ impl Play {
 }
 
 /// Keeps a game that was left or is over, and says where.
-fn keep<const N: usize>(session: &Session<N>, store: &Store, out: &mut dyn Write) -> Result<(), Failure> {
+fn keep<const N: usize>(session: &PlaySession<N>, store: &Store, out: &mut dyn Write) -> Result<(), Failure> {
     let game = session.game();
     let over = game.state().is_terminal();
     let score = Score {
@@ -262,10 +262,10 @@ fn keep<const N: usize>(session: &Session<N>, store: &Store, out: &mut dyn Write
 }
 
 /// The session of a recorded game, with all its moves to take back.
-fn resume<const N: usize>(record: &str) -> Option<Session<N>> {
+fn resume<const N: usize>(record: &str) -> Option<PlaySession<N>> {
     let mut words = record.lines().next()?.strip_prefix("afterstate game ")?.split_whitespace();
     let (seed, number) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-    let mut session = Session::<N>::new(seed, number);
+    let mut session = PlaySession::<N>::new(seed, number);
     for letter in record.lines().nth(1)?.chars() {
         let a = Move::ALL.into_iter().find(|a| a.name().starts_with(letter))?;
         session.slide(a);
@@ -302,7 +302,7 @@ impl Size {
     }
 }
 
-/// A number for a game that nobody asked for by number.
+/// A number for a game that was not requested by number.
 fn some_number() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::from(since.subsec_nanos()) / 1000 % 1_000_000
@@ -316,7 +316,7 @@ enum End {
 
 /// Shows the game and does what the keys say, until the player leaves or a signal comes.
 fn converse<const N: usize>(
-    session: &mut Session<N>,
+    session: &mut PlaySession<N>,
     player: &mut Option<Box<dyn Player<N> + '_>>,
     reference: Option<Reference>,
     screen: &mut Screen,
@@ -362,7 +362,7 @@ fn converse<const N: usize>(
 }
 
 /// Waits for an event; `None` when a signal has come, or it is the model's turn.
-fn next_event<const N: usize>(session: &Session<N>, screen: &mut Screen) -> io::Result<Option<Event>> {
+fn next_event<const N: usize>(session: &PlaySession<N>, screen: &mut Screen) -> io::Result<Option<Event>> {
     if let Some(typed) = screen.typed.pop_front() {
         return Ok(Some(typed));
     }

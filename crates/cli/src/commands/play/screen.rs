@@ -9,7 +9,7 @@ use ratatui::{
     widgets::{Block, Paragraph},
 };
 
-use super::session::{Helper, Session};
+use super::session::{Helper, PlaySession};
 
 /// The lines above and below the board.
 const HEADER: u16 = 2;
@@ -54,7 +54,7 @@ impl Measures {
 }
 
 /// Draws the session, or says that the terminal is too small for it.
-pub(super) fn draw<const N: usize>(session: &Session<N>, frame: &mut Frame) {
+pub(super) fn draw<const N: usize>(session: &PlaySession<N>, frame: &mut Frame) {
     let (area, side) = (frame.area(), N as u16);
     match MEASURES.into_iter().find(|measures| measures.fits(side, area)) {
         Some(measures) => draw_picture(session, measures, frame),
@@ -73,7 +73,7 @@ pub(super) fn draw_notice(text: &str, frame: &mut Frame) {
     frame.render_widget(centred(vec![Line::from(text.to_owned())]), middle);
 }
 
-fn draw_picture<const N: usize>(session: &Session<N>, measures: Measures, frame: &mut Frame) {
+fn draw_picture<const N: usize>(session: &PlaySession<N>, measures: Measures, frame: &mut Frame) {
     let (area, (width, height)) = (frame.area(), measures.board(N as u16));
     let top = (area.height - height - HEADER - FOOTER) / 2;
     let header = Rect { y: top, height: HEADER, ..area };
@@ -84,7 +84,7 @@ fn draw_picture<const N: usize>(session: &Session<N>, measures: Measures, frame:
     frame.render_widget(footer_text(session), footer);
 }
 
-fn header_text<const N: usize>(session: &Session<N>) -> Paragraph<'static> {
+fn header_text<const N: usize>(session: &PlaySession<N>) -> Paragraph<'static> {
     let game = session.game();
     let best = game.state().board().max_tile();
     let accuracy = session.accuracy().map(|percent| format!("   accuracy {percent:.0}%")).unwrap_or_default();
@@ -92,7 +92,7 @@ fn header_text<const N: usize>(session: &Session<N>) -> Paragraph<'static> {
     centred(vec![Line::styled(line, Modifier::BOLD)])
 }
 
-fn footer_text<const N: usize>(session: &Session<N>) -> Paragraph<'static> {
+fn footer_text<const N: usize>(session: &PlaySession<N>) -> Paragraph<'static> {
     let over = session.game().state().is_terminal();
     let (news, keys) = match (over, session.helper()) {
         (true, _) => ("Game over: no move is left.", "n next game   u take back   q leave"),
@@ -109,7 +109,7 @@ fn centred(lines: Vec<Line<'static>>) -> Paragraph<'static> {
     Paragraph::new(Text::from(lines)).alignment(Alignment::Center)
 }
 
-fn draw_board<const N: usize>(session: &Session<N>, measures: Measures, area: Rect, frame: &mut Frame) {
+fn draw_board<const N: usize>(session: &PlaySession<N>, measures: Measures, area: Rect, frame: &mut Frame) {
     frame.render_widget(Block::new().style(Style::new().bg(BOARD_COLOUR)), area);
     let Measures { width, height, gap } = measures;
     for (cell, exponent) in session.game().state().board().exponents().enumerate() {
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use ratatui::{Terminal, backend::TestBackend};
 
-    fn picture<const N: usize>(session: &Session<N>, width: u16, height: u16) -> String {
+    fn picture<const N: usize>(session: &PlaySession<N>, width: u16, height: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal in memory");
         terminal.draw(|frame| draw(session, frame)).expect("drawing in memory");
         terminal.backend().to_string()
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn every_size_shows_the_game_or_says_what_it_needs() {
-        let session = Session::<4>::new(1, 7);
+        let session = PlaySession::<4>::new(1, 7);
         for (width, height) in [(120, 40), (80, 24), (54, 14), (50, 9)] {
             let text = picture(&session, width, height);
             assert_eq!(text.matches('·').count(), 14, "{width}×{height}:\n{text}");
@@ -169,14 +169,14 @@ mod tests {
     fn a_helper_is_offered() {
         for (helper, keys) in [(Helper::Waits, "h hint t hints p auto"), (Helper::Plays, "p stop  + - speed")]
         {
-            let text = picture(&Session::<4>::new(1, 7).with_helper(helper), 50, 9);
+            let text = picture(&PlaySession::<4>::new(1, 7).with_helper(helper), 50, 9);
             assert!(text.contains(keys) && text.contains("q"), "{text}");
         }
     }
 
     #[test]
     fn the_end_of_a_game_offers_what_to_do() {
-        let mut session = Session::<2>::new(1, 7);
+        let mut session = PlaySession::<2>::new(1, 7);
         while let Some(a) = session.game().state().legal_moves().next() {
             session.slide(a);
         }

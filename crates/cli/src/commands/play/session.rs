@@ -27,7 +27,7 @@ struct Position<const N: usize> {
 
 /// The position on the screen and the ones before it. A position holds its random stream, so a move
 /// that is taken back and made again brings the same tile.
-pub(super) struct Session<const N: usize> {
+pub(super) struct PlaySession<const N: usize> {
     seed: u64,
     now: Position<N>,
     past: Vec<Position<N>>,
@@ -48,18 +48,18 @@ pub(super) enum Helper {
     Plays,
 }
 
-impl<const N: usize> Session<N> {
+impl<const N: usize> PlaySession<N> {
     pub(super) fn new(seed: u64, number: u64) -> Self {
-        Session::of(seed, number, Game::new(Rules::default(), seed, number))
+        PlaySession::of(seed, number, Game::new(Rules::default(), seed, number))
     }
 
     /// A session that begins with a board.
     pub(super) fn from_state(seed: u64, number: u64, state: State<N>) -> Self {
-        Session::of(seed, number, Game::from_state(Rules::default(), seed, number, state))
+        PlaySession::of(seed, number, Game::from_state(Rules::default(), seed, number, state))
     }
 
     fn of(seed: u64, number: u64, game: Game<N>) -> Self {
-        Session {
+        PlaySession {
             seed,
             now: Position { number, game, made: None, accuracy: Accuracy::default(), assisted: false },
             past: Vec::new(),
@@ -73,7 +73,7 @@ impl<const N: usize> Session<N> {
 
     /// A session with a model that helps.
     pub(super) fn with_helper(self, helper: Helper) -> Self {
-        Session { helper: Some(helper), ..self }
+        PlaySession { helper: Some(helper), ..self }
     }
 
     pub(super) fn helper(&self) -> Option<Helper> {
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     /// Plays the first legal move some times.
-    fn go_on(session: &mut Session<4>, moves: usize) -> Vec<String> {
+    fn go_on(session: &mut PlaySession<4>, moves: usize) -> Vec<String> {
         (0..moves)
             .map(|_| {
                 let a = session.game().state().legal_moves().next().expect("the game is young");
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn moves_taken_back_and_made_again_bring_the_same_tiles() {
-        let mut session = Session::new(1, 7);
+        let mut session = PlaySession::new(1, 7);
         let start = session.game().state();
         let first = go_on(&mut session, 20);
         (0..20).for_each(|_| session.undo());
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_new_game_can_be_taken_back() {
-        let mut session = Session::new(1, 7);
+        let mut session = PlaySession::new(1, 7);
         let last = go_on(&mut session, 5).pop();
         session.next_game();
         assert_eq!((session.number(), session.game().moves()), (8, 0));
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn hints_name_the_best_move_first_and_last_until_the_next_move() {
-        let mut session = Session::<4>::new(1, 7).with_helper(Helper::Waits);
+        let mut session = PlaySession::<4>::new(1, 7).with_helper(Helper::Waits);
         let values = [Some(1.0), None, Some(20_000.4), Some(3.0)];
         session.hint(&Advice { values, plies: 1, ..Advice::default() });
         assert_eq!(session.hint_text(), "down 20000  left 3  up 1");
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn the_record_of_a_game_is_what_review_reads() {
         use afterstate_lab::review::{AnyGame, parse};
-        let mut session = Session::new(1, 7);
+        let mut session = PlaySession::new(1, 7);
         go_on(&mut session, 3);
         session.next_game();
         let boards = go_on(&mut session, 12);
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn a_judged_move_counts_until_it_is_taken_back() {
         use afterstate_lab::review::Grade;
-        let mut session = Session::<4>::new(1, 7);
+        let mut session = PlaySession::<4>::new(1, 7);
         go_on(&mut session, 1);
         let judged = Judged {
             loss: 5.0,
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_done_is_said_and_changes_nothing() {
-        let mut session = Session::<4>::new(1, 7);
+        let mut session = PlaySession::<4>::new(1, 7);
         session.undo();
         assert_eq!(session.notice(), "nothing to take back");
         // Pushing into one corner gets stuck soon.

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write, stderr};
 use crate::format::thousands;
 use afterstate_lab::stats::Summary;
 use afterstate_papers::reproduce::{
-    Method, Plan,
+    Method, TablePlan,
     work::{Event, Job, Trained},
 };
 use indicatif::{ProgressBar, ProgressStyle};
@@ -15,7 +15,7 @@ const STEPS: u64 = 1000;
 
 /// The display of the work.
 pub(super) struct Display<'a> {
-    plan: &'a Plan,
+    plan: &'a TablePlan,
     /// None where there is no terminal.
     bar: Option<ProgressBar>,
     /// The share of each job that is done.
@@ -24,7 +24,7 @@ pub(super) struct Display<'a> {
 }
 
 impl<'a> Display<'a> {
-    pub(super) fn new(plan: &'a Plan) -> Self {
+    pub(super) fn new(plan: &'a TablePlan) -> Self {
         let jobs = plan.trainings.len() * plan.seeds() as usize;
         let bar = || {
             let bar = ProgressBar::new(jobs as u64 * STEPS);

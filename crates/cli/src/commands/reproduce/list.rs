@@ -3,7 +3,7 @@
 use std::{fs, io::Write, path::Path};
 
 use afterstate_dcnn::Device;
-use afterstate_papers::reproduce::{GameCounts, Options, Plan, Rates, Report, Table, table_names};
+use afterstate_papers::reproduce::{GameCounts, Options, Rates, Report, Table, TablePlan, table_names};
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ impl Entry {
         let table = Table::find(name).map_err(failure)?;
         let (trainings, plies, games, records) = (None, None, GameCounts::default(), None);
         let options = Options { share: 1.0, trainings, games, plies, threads, records, device: Device::Cpu };
-        let plan = Plan::new(table, options).map_err(failure)?;
+        let plan = TablePlan::new(table, options).map_err(failure)?;
         let left_out = plan.left_out().map(|(row, reason)| (row.label.clone(), reason.to_owned())).collect();
         let mut budgets: Vec<_> = plan.trainings.iter().map(|training| training.budget.clone()).collect();
         budgets.sort();

@@ -17,7 +17,7 @@ use afterstate_lab::{deal::Part, log::LogError};
 use afterstate_network::file::atomic::write_atomically;
 use afterstate_papers::{
     report::{figure_page, svg},
-    reproduce::{GameCounts, LearningCurves, Options, Plan, Report, ReproduceError, Table, work},
+    reproduce::{GameCounts, LearningCurves, Options, Report, ReproduceError, Table, TablePlan, work},
 };
 use clap::Args;
 
@@ -130,7 +130,7 @@ impl Reproduce {
             records: self.records.clone(),
             device: self.device,
         };
-        let plan = Plan::new(table, options).map_err(failure)?;
+        let plan = TablePlan::new(table, options).map_err(failure)?;
         let directory = self.out.clone().unwrap_or_else(|| {
             Path::new("runs/reproduce").join(&plan.table.name).join(format!("share-{share}"))
         });
@@ -177,7 +177,7 @@ impl Reproduce {
 
 /// Does a part of a table's trainings.
 fn reproduce_part(
-    plan: &Plan,
+    plan: &TablePlan,
     directory: &Path,
     part: Part,
     stop: &AtomicBool,

@@ -8,7 +8,7 @@ use std::{
 
 use afterstate_cluster::World;
 use afterstate_papers::reproduce::{
-    Plan, ReproduceError,
+    ReproduceError, TablePlan,
     work::{self, Job, Share},
 };
 
@@ -18,7 +18,7 @@ use super::display::Display;
 /// directory.
 pub(super) fn train(
     world: &World,
-    plan: &Plan,
+    plan: &TablePlan,
     directory: &Path,
     stop: &AtomicBool,
 ) -> Result<bool, ReproduceError> {

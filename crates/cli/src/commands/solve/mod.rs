@@ -8,7 +8,7 @@ mod work;
 use std::{io::Write, path::PathBuf, time::Instant};
 
 use afterstate_game::{Move, Rules, State};
-use afterstate_solver::{Boards, Objective, Settings, evaluate};
+use afterstate_solver::{Boards, Objective, SolverSettings, evaluate};
 use clap::{Args, ValueEnum};
 
 use super::{target, thread_count};
@@ -106,7 +106,7 @@ impl Solve {
         // Every state that the best play reaches has a best move.
         let best = |state: State<N>| solution.best(state).map_or(Move::Up, |(a, _)| a);
         let settings =
-            Settings { rules, boards: Boards::Canonical, until: objective, optimum: None, threads };
+            SolverSettings { rules, boards: Boards::Canonical, until: objective, optimum: None, threads };
         let bar = work::bar::<N>("playing");
         let evaluation = evaluate(&best, &settings, |sum| bar.set_position(sum.into()));
         bar.finish_and_clear();

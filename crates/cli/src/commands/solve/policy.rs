@@ -10,7 +10,7 @@ use afterstate_game::{State, draw};
 use afterstate_lab::model::Model;
 use afterstate_search::{Limit, PlayerSpec};
 use afterstate_solver::{
-    Boards, Evaluation, Greedy, Mistake, Objective, Regret, Searching, Settings, Solution, evaluate,
+    Boards, Evaluation, Greedy, Mistake, Objective, Regret, Searching, Solution, SolverSettings, evaluate,
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -93,7 +93,7 @@ impl PolicyArgs {
             self.regret.then(|| work::open::<N>(self.solution.as_deref(), rules, threads)).transpose()?;
         let boards = if self.canonical { Boards::Canonical } else { Boards::All };
         let settings =
-            Settings { rules, boards, until: Objective::Score, optimum: optimum.as_ref(), threads };
+            SolverSettings { rules, boards, until: Objective::Score, optimum: optimum.as_ref(), threads };
         let bar = work::bar::<N>("playing");
         let progress = |sum: u32| bar.set_position(sum.into());
         let evaluation = match search.is_greedy() {

@@ -21,7 +21,7 @@ use afterstate_lab::{
     chain::{Chain, Place},
     log::LogError,
     recipe::{Recipe, RecipeError},
-    run::{Directory, MergeEvery, Outcome, Plan, Run, RunError, available_disk, check_sources},
+    run::{Directory, MemoryPlan, MergeEvery, Run, RunError, RunOutcome, available_disk, check_sources},
     stats::EvalReport,
 };
 use afterstate_network::MemoryError;
@@ -149,7 +149,7 @@ impl Train {
         }
         let place = self.place(name);
         let (directory, recipe) = self.resolve(name, &place).map_err(failure)?;
-        let plan = Plan::of(&recipe).map_err(|error| failure(error.into()))?;
+        let plan = MemoryPlan::of(&recipe).map_err(|error| failure(error.into()))?;
         let chain = Chain::of(&recipe, &directory, &place).map_err(failure)?;
         if self.dry_run {
             if chain.needs().is_empty() {
@@ -253,7 +253,7 @@ impl Train {
 fn summary(
     directory: &Directory,
     recipe: &Recipe,
-    outcome: &Outcome,
+    outcome: &RunOutcome,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let path = directory.path().display();
@@ -306,7 +306,7 @@ fn tiles(rates: &afterstate_lab::stats::TileRates) -> String {
 }
 
 /// What is about to happen, and the memory that it takes.
-fn headline(run: &Run, plan: &Plan) -> String {
+fn headline(run: &Run, plan: &MemoryPlan) -> String {
     let recipe = run.recipe();
     let verb = if run.is_resumed() { "resuming" } else { "training" };
     let threads = recipe.parallel.threads;
@@ -320,7 +320,7 @@ fn headline(run: &Run, plan: &Plan) -> String {
     )
 }
 
-fn memory(plan: &Plan) -> String {
+fn memory(plan: &MemoryPlan) -> String {
     let available = match plan.available {
         Some(available) if plan.fits() => format!("fits into the {} available", bytes(available)),
         Some(available) => format!("more than the {} available", bytes(available)),
@@ -336,7 +336,7 @@ fn memory(plan: &Plan) -> String {
 fn dry_run(
     directory: &Directory,
     recipe: &Recipe,
-    plan: &Plan,
+    plan: &MemoryPlan,
     chain: &Chain,
     json: bool,
     out: &mut dyn Write,
@@ -377,7 +377,7 @@ fn dry_run(
 }
 
 /// Refuses what has too little memory, or could fill the disk.
-fn check_room(plan: &Plan, disk: Option<u64>) -> Result<(), Failure> {
+fn check_room(plan: &MemoryPlan, disk: Option<u64>) -> Result<(), Failure> {
     if let Some(available) = plan.available.filter(|_| !plan.fits()) {
         let message = format!(
             "training needs {} of memory, more than the {} available",
@@ -400,7 +400,7 @@ fn check_room(plan: &Plan, disk: Option<u64>) -> Result<(), Failure> {
     }
 }
 
-fn as_json(directory: &Directory, plan: &Plan, outcome: &Outcome) -> Value {
+fn as_json(directory: &Directory, plan: &MemoryPlan, outcome: &RunOutcome) -> Value {
     let progress = outcome.progress;
     json!({
         "run": directory.path(),
@@ -519,8 +519,9 @@ mod tests {
 
     #[test]
     fn a_dry_run_refuses_what_has_no_room() {
-        let plan = Plan { weights: 10, model_bytes: 40 << 20, bytes: 120 << 20, available: Some(120 << 20) };
-        let message = |plan: &Plan, disk| match check_room(plan, disk) {
+        let plan =
+            MemoryPlan { weights: 10, model_bytes: 40 << 20, bytes: 120 << 20, available: Some(120 << 20) };
+        let message = |plan: &MemoryPlan, disk| match check_room(plan, disk) {
             Err(Failure::Input { message, .. }) => message,
             Ok(()) => String::new(),
             Err(other) => panic!("{other:?}"),
@@ -530,8 +531,8 @@ mod tests {
         assert!(
             message(&plan, Some(399 << 20)).contains("on the disk, more than the 399.0 MiB that is free")
         );
-        let small = Plan { available: Some(119 << 20), ..plan };
+        let small = MemoryPlan { available: Some(119 << 20), ..plan };
         assert!(message(&small, Some(1 << 40)).contains("of memory, more than the 119.0 MiB available"));
-        assert_eq!(message(&Plan { available: None, ..plan }, Some(400 << 20)), "");
+        assert_eq!(message(&MemoryPlan { available: None, ..plan }, Some(400 << 20)), "");
     }
 }

@@ -11,7 +11,7 @@ use std::{
 use afterstate_lab::{
     log::EvalLine,
     recipe::{Recipe, rows},
-    run::{Directory, Observer, Outcome, Run, RunError, Status},
+    run::{Directory, Observer, Run, RunError, RunOutcome, Status},
     stats::Spread,
 };
 use afterstate_threads::{Queue, for_each};
@@ -42,7 +42,7 @@ struct Ended {
     row: usize,
     seed: u64,
     directory: Directory,
-    outcome: Outcome,
+    outcome: RunOutcome,
 }
 
 impl Train {

@@ -179,7 +179,7 @@ fn weights_and_rates_are_those_of_table_1() {
         assert!((found - expected).abs() < 1e-2, "weight {i}: {found}, {expected}");
     }
     let numbers = learning.autostep.numbers();
-    let alphas = (0..2).flat_map(|i| learning.network.positions(i).map(|p| f64::from(numbers[0].get(p))));
+    let alphas = (0..2).flat_map(|i| learning.network.indices(i).map(|p| f64::from(numbers[0].get(p))));
     for (i, (found, expected)) in alphas.zip(table.alpha).enumerate() {
         assert!((found - expected).abs() < 1e-2 * expected, "rate {i}: {found}, {expected}");
     }

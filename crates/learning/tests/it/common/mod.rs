@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "not every test needs all of it")]
 
 use afterstate_learning::{
-    Budget, Settings, StepSizeSpec, TargetSpec, Trainer,
+    Budget, StepSizeSpec, TargetSpec, Trainer, TrainingSettings,
     target::{Backward, DelayedTdLambda, NStep, TdLambda},
 };
 use afterstate_network::{Network, NetworkSpec, Tuples};
@@ -46,13 +46,13 @@ pub(crate) fn spec(side: usize, tuples: &str, tile_values: usize, symmetric: boo
     }
 }
 
-pub(crate) fn settings(target: TargetSpec, step_size: StepSizeSpec, budget: Budget) -> Settings {
-    Settings { seed: 7, ..Settings::new(target, step_size, budget) }
+pub(crate) fn settings(target: TargetSpec, step_size: StepSizeSpec, budget: Budget) -> TrainingSettings {
+    TrainingSettings { seed: 7, ..TrainingSettings::new(target, step_size, budget) }
 }
 
 /// A network after training, from nothing to the end of the budget.
 #[allow(dead_code, reason = "not every test file needs it")]
-pub(crate) fn trained(spec: &NetworkSpec, settings: &Settings) -> Network {
+pub(crate) fn trained(spec: &NetworkSpec, settings: &TrainingSettings) -> Network {
     let network = Network::new(spec.clone()).expect("a small network");
     let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
     trainer.run(|_, _| true);

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use afterstate_game::{Afterstate, GameRng, State, Symmetry, game_rng};
 use afterstate_learning::{
-    Budget, Settings, StartSpec, StepSizeSpec, TargetSpec, Trainer,
+    Budget, StartSpec, StepSizeSpec, TargetSpec, Trainer, TrainingSettings,
     target::{Backward, DelayedTdLambda, NStep, TdLambda},
 };
 use afterstate_network::{Network, NetworkSpec};
@@ -27,7 +27,7 @@ const GAMES: usize = 2;
 /// A learner of the plainest kind.
 pub(crate) struct Naive<const N: usize> {
     spec: NetworkSpec,
-    settings: Settings,
+    settings: TrainingSettings,
     pub(crate) v: HashMap<Feature, f32>,
     pub(crate) e: HashMap<Feature, f32>,
     pub(crate) a: HashMap<Feature, f32>,
@@ -57,7 +57,7 @@ struct Episode<const N: usize> {
 }
 
 impl<const N: usize> Naive<N> {
-    pub(crate) fn new(spec: NetworkSpec, settings: Settings) -> Self {
+    pub(crate) fn new(spec: NetworkSpec, settings: TrainingSettings) -> Self {
         let (v, e, a, alpha) = Default::default();
         let (episodes, starts) = Default::default();
         let carousel = Carousel::new(&spec, &settings);
@@ -345,7 +345,7 @@ impl<const N: usize> Naive<N> {
 }
 
 /// Trains both ways, and compares V, E and A of every weight.
-pub(crate) fn check<const N: usize>(spec: &NetworkSpec, settings: &Settings) {
+pub(crate) fn check<const N: usize>(spec: &NetworkSpec, settings: &TrainingSettings) {
     let network = Network::new(spec.clone()).expect("a small network");
     let mut trainer = Trainer::new(&network, settings.clone()).expect("a small trainer");
     trainer.run(|_, _| true);
@@ -361,7 +361,7 @@ pub(crate) fn check<const N: usize>(spec: &NetworkSpec, settings: &Settings) {
         _ => 0.0,
     };
     for i in 0..spec.tables() {
-        for (index, (position, v)) in network.positions(i).zip(network.table(i)).enumerate() {
+        for (index, (weight_index, v)) in network.indices(i).zip(network.table(i)).enumerate() {
             let feature = (i, index as u64);
             let of = |map: &HashMap<_, f32>| map.get(&feature).copied().unwrap_or(0.0);
             assert_eq!(v.to_bits(), of(&naive.v).to_bits(), "V of {feature:?}: {v}, {settings:?}");
@@ -371,7 +371,7 @@ pub(crate) fn check<const N: usize>(spec: &NetworkSpec, settings: &Settings) {
                     "A" | "v" => of(&naive.a),
                     _ => naive.alpha.get(&feature).copied().unwrap_or(untouched),
                 };
-                let (name, found) = (numbers.name, numbers.get(position));
+                let (name, found) = (numbers.name, numbers.get(weight_index));
                 assert_eq!(
                     found.to_bits(),
                     expected.to_bits(),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use afterstate_game::{GameRng, State};
-use afterstate_learning::{Settings, StartSpec, start::StageByStage};
+use afterstate_learning::{StartSpec, TrainingSettings, start::StageByStage};
 use afterstate_network::NetworkSpec;
 use rand_core::Rng;
 
@@ -18,7 +18,7 @@ pub(super) struct Carousel<const N: usize> {
 }
 
 impl<const N: usize> Carousel<N> {
-    pub(super) fn new(spec: &NetworkSpec, settings: &Settings) -> Self {
+    pub(super) fn new(spec: &NetworkSpec, settings: &TrainingSettings) -> Self {
         let StartSpec::Carousel(carousel) = settings.start else {
             return Carousel { stage: 1, games: 0, initstates: HashMap::new(), given: vec![] };
         };

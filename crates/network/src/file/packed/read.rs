@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Network,
-    file::{FileError, Problem, safetensors::TensorFile},
+    file::{FileError, FileProblem, safetensors::TensorFile},
     layout::Places,
 };
 
@@ -21,7 +21,7 @@ use crate::{
 pub(in crate::file) fn fill(network: &Network, file: &TensorFile) -> Result<(), FileError> {
     let text = file.metadata().get(STEP).cloned().unwrap_or_default();
     let step = text.parse().ok().filter(|step| STEPS.contains(step)).ok_or_else(|| {
-        Problem::Metadata { key: STEP, found: text, right: "a number from 1e-6 to 1e9" }.at(file.path())
+        FileProblem::Metadata { key: STEP, found: text, right: "a number from 1e-6 to 1e9" }.at(file.path())
     })?;
     let filled =
         share(cores(), 0..tables_per_stage(network.spec()), |table| fill_stages(network, table, step, file));
@@ -44,7 +44,7 @@ fn fill_stages(network: &Network, first: usize, step: f32, file: &TensorFile) ->
         }
         Walk::new(&mut decoder, &shape, None, &mut weights).run();
         if !decoder.is_complete() {
-            return Err(Problem::Packed(name).at(file.path()));
+            return Err(FileProblem::Packed(name).at(file.path()));
         }
     }
     Ok(())
@@ -62,7 +62,7 @@ struct Weights<'a> {
     /// What the lower and the upper labels of an index count together.
     low: Vec<u64>,
     high: Vec<u64>,
-    /// From the position in this stage to that in the next, and the number of stages from this one on that have the weight
+    /// From the index in this stage to that in the next, and the number of stages from this one on that have the weight
     /// until they get their own.
     stage_len: usize,
     stages: usize,
@@ -95,7 +95,7 @@ impl<'a> Weights<'a> {
     }
 
     #[inline(always)]
-    fn position(&self, index: usize) -> usize {
+    fn weight_index(&self, index: usize) -> usize {
         // Tables have 2^32 weights at most, and short divisions are fast.
         let (index, low) = (index as u32, self.low.len() as u32);
         let code = self.low[(index % low) as usize] + self.high[(index / low) as usize];
@@ -112,15 +112,15 @@ impl Levels for Weights<'_> {
     #[inline(always)]
     fn take(&mut self, index: usize, precision: u8, level: i32) {
         let weights = self.network.weights();
-        let first = self.position(index);
+        let first = self.weight_index(index);
         // The weight of the stage before is already here. In the first stage there is none, and no need to wait for memory.
         let before = if self.is_first { 0.0 } else { f32::from_bits(weights[first].load(Relaxed)) };
         let value = (before + level as f32 * self.steps[usize::from(precision)]).to_bits();
         let store = |first: usize| {
-            let positions = (first..).step_by(self.stage_len).take(self.stages);
-            positions.for_each(|position| weights[position].store(value, Relaxed));
+            let indices = (first..).step_by(self.stage_len).take(self.stages);
+            indices.for_each(|weight_index| weights[weight_index].store(value, Relaxed));
         };
         store(first);
-        self.shape.images(index).for_each(|image| store(self.position(image)));
+        self.shape.images(index).for_each(|image| store(self.weight_index(image)));
     }
 }

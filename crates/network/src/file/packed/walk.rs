@@ -23,7 +23,7 @@ const CELLS: usize = 12;
 /// Sizes from here on are coded with their number of bits.
 const ESCAPE: u32 = 192;
 
-/// The weights of a table, as a walk comes to them.
+/// The weights of a table, in the order of a walk.
 pub(super) trait Levels {
     /// The level to write, never 0; reading ignores it.
     fn level(&mut self, index: usize) -> i32;

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Network, NetworkSpec,
     file::{
-        FileError, Problem, metadata,
+        FileError, FileProblem, metadata,
         safetensors::{self, Tensor},
     },
 };
@@ -33,7 +33,7 @@ pub struct Packed {
 }
 
 impl Packed {
-    /// Packs a network. `precision` says for the position of a weight how finely it is kept: 0 leaves it out, 1 rounds it
+    /// Packs a network. `precision` says for the index of a weight how finely it is kept: 0 leaves it out, 1 rounds it
     /// to `step`, and each further one, up to [`FINEST`](super::FINEST), to half as much.
     ///
     /// # Errors
@@ -43,13 +43,13 @@ impl Packed {
         stages: StageCoding,
         step: f32,
         precision: impl Fn(usize) -> u8 + Sync,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, FileProblem> {
         let spec = network.spec();
         if spec.promotion {
-            return Err(Problem::Unsupported("a network with weight promotion cannot be packed".into()));
+            return Err(FileProblem::Unsupported("a network with weight promotion cannot be packed".into()));
         }
         if !STEPS.contains(&step) {
-            return Err(Problem::Unsupported(format!("a step of {step} should be from 1e-6 to 1e9")));
+            return Err(FileProblem::Unsupported(format!("a step of {step} should be from 1e-6 to 1e9")));
         }
         let per_stage = tables_per_stage(spec);
         let mut groups =
@@ -117,13 +117,13 @@ fn pack(
     precision: &impl Fn(usize) -> u8,
     read: &mut [f32],
 ) -> (Vec<u8>, u64) {
-    let positions: Vec<usize> = network.positions(table).collect();
-    let weight = |index: usize| f32::from_bits(network.weights()[positions[index]].load(Relaxed));
+    let indices: Vec<usize> = network.indices(table).collect();
+    let weight = |index: usize| f32::from_bits(network.weights()[indices[index]].load(Relaxed));
     let mut levels = Table { levels: vec![0; shape.len()], weights: 0 };
     let mut precisions = vec![0; shape.len()];
     for index in (0..shape.len()).filter(|&index| shape.is_first(index)) {
         let images = || std::iter::once(index).chain(shape.images(index));
-        let precision = images().map(|image| precision(positions[image])).max().unwrap_or(0);
+        let precision = images().map(|image| precision(indices[image])).max().unwrap_or(0);
         if precision == 0 {
             continue;
         }

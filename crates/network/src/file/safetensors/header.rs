@@ -7,7 +7,7 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{CHECKSUM, checksum_key, hex, len};
-use crate::file::{Problem, bytes::expect};
+use crate::file::{FileProblem, bytes::expect};
 
 /// The format's own limit.
 const LONGEST: u64 = 100_000_000;
@@ -77,14 +77,14 @@ impl Info {
     }
 
     /// Refuses numbers of another type.
-    pub(super) fn expect(&self, tensor: &str, right: Dtype) -> Result<(), Problem> {
+    pub(super) fn expect(&self, tensor: &str, right: Dtype) -> Result<(), FileProblem> {
         if self.dtype == right.name() {
             return Ok(());
         }
-        Err(Problem::Dtype { tensor: tensor.into(), found: self.dtype.clone(), right: right.name() })
+        Err(FileProblem::Dtype { tensor: tensor.into(), found: self.dtype.clone(), right: right.name() })
     }
 
-    fn dtype(&self, tensor: &str) -> Result<Dtype, Problem> {
+    fn dtype(&self, tensor: &str) -> Result<Dtype, FileProblem> {
         match self.expect(tensor, Dtype::U8) {
             Ok(()) => Ok(Dtype::U8),
             Err(_) => self.expect(tensor, Dtype::F32).map(|()| Dtype::F32),
@@ -94,7 +94,7 @@ impl Info {
 
 impl Header {
     /// The header as JSON: sorted keys, no spaces.
-    fn json(&self, metadata: &BTreeMap<String, String>) -> Result<String, Problem> {
+    fn json(&self, metadata: &BTreeMap<String, String>) -> Result<String, FileProblem> {
         let tensors = self.tensors.iter().map(|(name, info)| (name.as_str(), Entry::Tensor(info)));
         let mut entries: BTreeMap<&str, Entry<'_>> = tensors.collect();
         entries.insert(METADATA, Entry::Metadata(metadata));
@@ -102,12 +102,12 @@ impl Header {
     }
 
     /// The checksum of everything that the header says.
-    fn checksum(&self) -> Result<String, Problem> {
+    fn checksum(&self) -> Result<String, FileProblem> {
         Ok(hex(xxh3_64(self.json(&self.metadata)?.as_bytes())))
     }
 
     /// The bytes before the data: length, header, checksum included, and padding; as many as are said at least.
-    pub(super) fn to_bytes(&self, least: usize) -> Result<Vec<u8>, Problem> {
+    pub(super) fn to_bytes(&self, least: usize) -> Result<Vec<u8>, FileProblem> {
         let mut metadata = self.metadata.clone();
         metadata.insert(CHECKSUM.into(), self.checksum()?);
         let mut bytes = vec![0; 8];
@@ -119,9 +119,9 @@ impl Header {
     }
 
     /// Reads and checks the header of a file; also gives the position where the data begins.
-    pub(super) fn parse(file: &[u8]) -> Result<(Self, usize), Problem> {
+    pub(super) fn parse(file: &[u8]) -> Result<(Self, usize), FileProblem> {
         let file_len = file.len() as u64;
-        let cut_off = |what, needed, offset| Problem::CutOff { what, needed, offset, len: file_len };
+        let cut_off = |what, needed, offset| FileProblem::CutOff { what, needed, offset, len: file_len };
         let len = file.first_chunk().copied().map(u64::from_le_bytes);
         let len = len.ok_or_else(|| cut_off("the length of the header", 8, 0))?;
         expect(len <= LONGEST, "the length of the header", 0, len, "100000000 at most")?;
@@ -130,12 +130,12 @@ impl Header {
         }
         let data_start = 8 + len as usize;
         let mut entries: BTreeMap<String, Value> = serde_json::from_slice(&file[8..data_start])?;
-        let metadata = entries.remove(METADATA).ok_or(Problem::NoMetadata)?;
+        let metadata = entries.remove(METADATA).ok_or(FileProblem::NoMetadata)?;
         let mut header = Header { metadata: serde_json::from_value(metadata)?, ..Header::default() };
         for (tensor, entry) in entries {
             match serde_json::from_value(entry) {
                 Ok(info) => header.tensors.insert(tensor, info),
-                Err(source) => return Err(Problem::TensorInfo { tensor, source }),
+                Err(source) => return Err(FileProblem::TensorInfo { tensor, source }),
             };
         }
         header.check_checksum()?;
@@ -143,15 +143,15 @@ impl Header {
         Ok((header, data_start))
     }
 
-    fn check_checksum(&mut self) -> Result<(), Problem> {
+    fn check_checksum(&mut self) -> Result<(), FileProblem> {
         let what = || "the header".to_string();
-        let expected = self.metadata.remove(CHECKSUM).ok_or_else(|| Problem::NoChecksum(what()))?;
+        let expected = self.metadata.remove(CHECKSUM).ok_or_else(|| FileProblem::NoChecksum(what()))?;
         let found = self.checksum()?;
-        if found == expected { Ok(()) } else { Err(Problem::Checksum { what: what(), expected, found }) }
+        if found == expected { Ok(()) } else { Err(FileProblem::Checksum { what: what(), expected, found }) }
     }
 
     /// Checks that the tensors are of a known type, have checksums, and fill the data without a gap.
-    fn check_tensors(&self, data_len: u64) -> Result<(), Problem> {
+    fn check_tensors(&self, data_len: u64) -> Result<(), FileProblem> {
         let mut in_order: Vec<_> = self.tensors.iter().collect();
         in_order.sort_by_key(|(_, info)| info.data_offsets);
         let mut end = 0;
@@ -160,15 +160,15 @@ impl Header {
             let width = info.dtype(name)?.width();
             let expected = [end, info.len().saturating_mul(width).saturating_add(end)];
             if info.data_offsets != expected {
-                return Err(Problem::Offsets { tensor, found: info.data_offsets, expected });
+                return Err(FileProblem::Offsets { tensor, found: info.data_offsets, expected });
             }
             if !self.metadata.contains_key(&checksum_key(name)) {
-                return Err(Problem::NoChecksum(format!("tensor `{name}`")));
+                return Err(FileProblem::NoChecksum(format!("tensor `{name}`")));
             }
             end = expected[1];
         }
         if end != data_len {
-            return Err(Problem::DataLength { expected: end, found: data_len });
+            return Err(FileProblem::DataLength { expected: end, found: data_len });
         }
         Ok(())
     }

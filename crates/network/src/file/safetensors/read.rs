@@ -14,7 +14,7 @@ use super::{
     hex, len,
     sparse::{self, Unread},
 };
-use crate::file::{Content, FileError, Floats, Problem};
+use crate::file::{Content, FileError, FileProblem, Floats};
 
 /// How many bytes are looked at in one go, so that the second look finds them in the cache.
 const CHUNK: usize = 256 * 1024;
@@ -87,7 +87,7 @@ impl TensorFile {
     /// # Errors
     /// When the file cannot be read or anything is wrong with it.
     pub fn open(path: &Path) -> Result<Self, FileError> {
-        let open = || Self::parse(path, Content::open(path).map_err(Problem::Read)?);
+        let open = || Self::parse(path, Content::open(path).map_err(FileProblem::Read)?);
         open().map_err(|problem| problem.at(path))
     }
 
@@ -107,7 +107,7 @@ impl TensorFile {
         Self::parse(name, Content::Read(bytes)).map_err(|problem| problem.at(name))
     }
 
-    fn parse(path: &Path, content: Content) -> Result<Self, Problem> {
+    fn parse(path: &Path, content: Content) -> Result<Self, FileProblem> {
         let (header, data_start) = Header::parse(&content)?;
         let is_checksum = |key: &str| key.strip_prefix(CHECKSUM).is_some_and(|rest| rest.starts_with('.'));
         let (checksums, mut metadata): (BTreeMap<_, _>, BTreeMap<_, _>) =
@@ -115,13 +115,13 @@ impl TensorFile {
         let mut entries = BTreeMap::new();
         let mut insert =
             |name: &str, shape, stored| match entries.insert(name.to_owned(), Entry { shape, stored }) {
-                Some(_) => Err(Problem::Twice(name.to_owned())),
+                Some(_) => Err(FileProblem::Twice(name.to_owned())),
                 None => Ok(()),
             };
         for (name, info) in &header.tensors {
             let mut shape = || {
                 let text: Option<String> = metadata.remove(name);
-                text.and_then(|text| parse_shape(&text)).ok_or_else(|| Problem::Packed(name.to_owned()))
+                text.and_then(|text| parse_shape(&text)).ok_or_else(|| FileProblem::Packed(name.to_owned()))
             };
             if let Some(names) = name.strip_prefix(SPARSE) {
                 let (shape, tables) = (shape()?, names.split('+').count());
@@ -192,10 +192,10 @@ impl TensorFile {
         self.decompressed(name).map(Numbers::Decompressed).map_err(|problem| problem.at(&self.path))
     }
 
-    fn decompressed(&self, name: &str) -> Result<Vec<u8>, Problem> {
-        let missing = || Problem::MissingTensor(name.into());
+    fn decompressed(&self, name: &str) -> Result<Vec<u8>, FileProblem> {
+        let missing = || FileProblem::MissingTensor(name.into());
         let Entry { shape, stored } = self.entries.get(name).ok_or_else(missing)?;
-        let damaged = || Problem::Packed(name.to_owned());
+        let damaged = || FileProblem::Packed(name.to_owned());
         let len = usize::try_from(len(shape))
             .ok()
             .filter(|len| len.checked_mul(4).is_some())
@@ -214,7 +214,7 @@ impl TensorFile {
                 let bytes = self.checked(stored, Dtype::U8)?;
                 sparse::read(bytes, *column, *tables, len).map_err(|unread| match unread {
                     Unread::Damaged => damaged(),
-                    Unread::Version(version) => Problem::Unsupported(format!(
+                    Unread::Version(version) => FileProblem::Unsupported(format!(
                         "has tables of format {version}, of a later version of afterstate"
                     )),
                 })?
@@ -254,8 +254,8 @@ impl TensorFile {
     }
 
     /// The bytes of a tensor, with their checksum checked; numbers in them must be finite.
-    fn checked(&self, name: &str, dtype: Dtype) -> Result<&[u8], Problem> {
-        let info = self.tensors.get(name).ok_or_else(|| Problem::MissingTensor(name.into()))?;
+    fn checked(&self, name: &str, dtype: Dtype) -> Result<&[u8], FileProblem> {
+        let info = self.tensors.get(name).ok_or_else(|| FileProblem::MissingTensor(name.into()))?;
         info.expect(name, dtype)?;
         let [start, end] = info.data_offsets.map(|offset| self.data_start + offset as usize);
         let data = &self.content[start..end];
@@ -271,8 +271,8 @@ impl TensorFile {
         let what = format!("tensor `{name}`");
         match self.checksums.get(&checksum_key(name)) {
             Some(expected) if *expected == found => finite.map(|()| data),
-            Some(expected) => Err(Problem::Checksum { what, expected: expected.clone(), found }),
-            None => Err(Problem::NoChecksum(what)),
+            Some(expected) => Err(FileProblem::Checksum { what, expected: expected.clone(), found }),
+            None => Err(FileProblem::NoChecksum(what)),
         }
     }
 }

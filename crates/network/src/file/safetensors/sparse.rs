@@ -8,7 +8,7 @@
 use std::io::{self, BufRead, Read, Write};
 
 use super::write::NextChunk;
-use crate::file::{Floats, Problem};
+use crate::file::{FileProblem, Floats};
 
 /// The first byte. Another one is of a later format.
 const VERSION: u8 = 1;
@@ -43,7 +43,11 @@ pub(super) struct Column<'a> {
 }
 
 /// Writes tables of `len` numbers.
-pub(super) fn write(columns: &mut [Column<'_>], len: u64, writer: &mut impl Write) -> Result<(), Problem> {
+pub(super) fn write(
+    columns: &mut [Column<'_>],
+    len: u64,
+    writer: &mut impl Write,
+) -> Result<(), FileProblem> {
     let mut blocks = Blocks { columns, start: 0, bytes: Vec::new() };
     let mut short = vec![VERSION];
     while short.len() <= SHORT {
@@ -75,7 +79,7 @@ struct Blocks<'a, 'b> {
 
 impl Blocks<'_, '_> {
     /// Appends the next block; gives false at the end.
-    fn append_next(&mut self, output: &mut Vec<u8>) -> Result<bool, Problem> {
+    fn append_next(&mut self, output: &mut Vec<u8>) -> Result<bool, FileProblem> {
         self.bytes.resize_with(self.columns.len(), Vec::new);
         for (column, bytes) in self.columns.iter_mut().zip(&mut self.bytes) {
             bytes.clear();
@@ -90,7 +94,7 @@ impl Blocks<'_, '_> {
         let len = tables.iter().map(|table| table.len()).min().unwrap_or(0);
         if let Some(i) = tables.iter().position(|table| table.len() != len) {
             let (table, found) = (self.columns[i].name.clone(), self.start + tables[i].len() as u64);
-            return Err(Problem::TableLength { table, expected: self.start + len as u64, found });
+            return Err(FileProblem::TableLength { table, expected: self.start + len as u64, found });
         }
         let bitmap = output.len();
         output.resize(bitmap + len.div_ceil(8), 0);
@@ -113,12 +117,12 @@ impl Blocks<'_, '_> {
     }
 
     /// Refuses another length than was said.
-    fn expect(&self, len: u64) -> Result<(), Problem> {
+    fn expect(&self, len: u64) -> Result<(), FileProblem> {
         if self.start == len {
             return Ok(());
         }
         let table = self.columns.first().map(|column| column.name.clone()).unwrap_or_default();
-        Err(Problem::TableLength { table, expected: len, found: self.start })
+        Err(FileProblem::TableLength { table, expected: len, found: self.start })
     }
 }
 

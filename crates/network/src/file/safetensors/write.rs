@@ -16,7 +16,7 @@ use super::{
     len,
     sparse::{self, Column},
 };
-use crate::file::{FileError, Floats, Problem, atomic::write_atomically};
+use crate::file::{FileError, FileProblem, Floats, atomic::write_atomically};
 
 /// How many numbers are taken at a time.
 const CHUNK: usize = 16 * 1024;
@@ -99,7 +99,7 @@ impl<'a> Tensor<'a> {
     }
 
     /// Writes the numbers.
-    pub(crate) fn write_to(mut self, writer: &mut impl Write) -> Result<(), Problem> {
+    pub(crate) fn write_to(mut self, writer: &mut impl Write) -> Result<(), FileProblem> {
         let expected = self.len();
         let mut written = 0;
         let mut bytes = Vec::with_capacity(4 * CHUNK);
@@ -120,7 +120,7 @@ impl<'a> Tensor<'a> {
             writer.write_all(&bytes)?;
         }
         if written != expected {
-            return Err(Problem::TableLength { table: self.name, expected, found: written });
+            return Err(FileProblem::TableLength { table: self.name, expected, found: written });
         }
         Ok(())
     }
@@ -172,7 +172,7 @@ impl<'a> Part<'a> {
     }
 
     /// Writes the bytes that stand for it in the file, and gives their number and checksum.
-    fn store(self, writer: &mut impl Write) -> Result<(u64, u64), Problem> {
+    fn store(self, writer: &mut impl Write) -> Result<(u64, u64), FileProblem> {
         let mut counted = Counted { writer, bytes: 0, checksum: Xxh3Default::new() };
         match self {
             Part::Plain(tensor) => tensor.write_to(&mut counted)?,
@@ -225,7 +225,7 @@ pub fn write<'a>(
 pub(crate) fn to_bytes<'a>(
     metadata: &BTreeMap<String, String>,
     tensors: impl IntoIterator<Item = Tensor<'a>>,
-) -> Result<Vec<u8>, Problem> {
+) -> Result<Vec<u8>, FileProblem> {
     let mut bytes = Cursor::new(Vec::new());
     write_all(&mut bytes, metadata, tensors.into_iter().map(Part::Plain).collect())?;
     Ok(bytes.into_inner())
@@ -235,7 +235,7 @@ fn write_all(
     writer: &mut (impl Write + Seek),
     metadata: &BTreeMap<String, String>,
     parts: Vec<Part<'_>>,
-) -> Result<(), Problem> {
+) -> Result<(), FileProblem> {
     let mut header = Header { metadata: metadata.clone(), ..Header::default() };
     let mut end = 0;
     for part in &parts {
@@ -250,7 +250,7 @@ fn write_all(
             header.metadata.insert(name.clone(), shape.join(" "));
         }
         if header.tensors.insert(name.clone(), info).is_some() {
-            return Err(Problem::Twice(name));
+            return Err(FileProblem::Twice(name));
         }
     }
     let reserved = header.to_bytes(0)?;

@@ -11,9 +11,9 @@ pub struct Column {
     /// The search that plays, as for `eval --search`.
     #[serde(default = "greedy")]
     pub search: String,
-    /// The share of games that reach this tile, in percent, in place of the score.
+    /// The share of games that reach this tile, in percent, instead of the score.
     pub tile: Option<u64>,
-    /// The games of 1,000 whose largest tile is within these, in place of the score.
+    /// The games of 1,000 whose largest tile is within these, instead of the score.
     pub largest: Option<[u64; 2]>,
     /// The policy that plays is that after so many records, where it is not the row's.
     pub samples: Option<u64>,

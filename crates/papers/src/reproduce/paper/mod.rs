@@ -17,7 +17,7 @@
 //!
 //! [[row]]
 //! name = "mnt4"                        # the recipe's, PAPER/TABLE/NAME, unless `recipe` names another
-//! label = "mNT4, no VSE"               # dcnn = { layers, channels, samples } in place of a recipe, or
+//! label = "mNT4, no VSE"               # dcnn = { layers, channels, samples } instead of a recipe, or
 //!                                      # values = { network = "tjwei" or a set of tuples, samples }
 //! paper = ["3226.0 ± 141.4"]           # a figure for each column; "" for none
 //!
@@ -140,11 +140,11 @@ pub struct Row {
     /// What the paper calls it.
     pub label: String,
     recipe: Option<String>,
-    /// The network that is taught by play records, in place of a recipe.
+    /// The network that is taught by play records, instead of a recipe.
     pub dcnn: Option<Dcnn>,
-    /// The network of values that is taught by play records, in place of a recipe.
+    /// The network of values that is taught by play records, instead of a recipe.
     values: Option<TaughtValues>,
-    /// Tuples that are only counted, in place of a recipe.
+    /// Tuples that are only counted, instead of a recipe.
     pub tuples: Option<TupleCount>,
     search: Option<String>,
     games: Option<u64>,

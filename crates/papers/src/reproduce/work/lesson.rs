@@ -18,7 +18,7 @@ use super::{
     worker::{Worker, finish, finished},
 };
 use afterstate_lab::{
-    dcnn::{self, LearningLine, Settings, Taught, Training},
+    dcnn::{self, DcnnSettings, LearningLine, Taught, Training},
     log::{Header, Line, Log},
     run::Directory,
 };
@@ -44,9 +44,12 @@ impl Line for Batch {
 
 impl Worker<'_> {
     /// Teaches the network; nothing when it was stopped.
-    pub(super) fn teach(&self, lesson: &Settings) -> Result<Option<(Record, Vec<Batch>)>, ReproduceError> {
+    pub(super) fn teach(
+        &self,
+        lesson: &DcnnSettings,
+    ) -> Result<Option<(Record, Vec<Batch>)>, ReproduceError> {
         let place = self.place();
-        let lesson = Settings { seed: self.job.seed, ..lesson.clone() };
+        let lesson = DcnnSettings { seed: self.job.seed, ..lesson.clone() };
         check(&place, &lesson)?;
         let record = match finished(&place)? {
             Some(record) => record,
@@ -71,7 +74,7 @@ impl Worker<'_> {
     }
 
     /// Goes from point to point, and keeps the network of each; `false` when it was stopped.
-    fn teach_all(&self, place: &Directory, lesson: &Settings) -> Result<bool, ReproduceError> {
+    fn teach_all(&self, place: &Directory, lesson: &DcnnSettings) -> Result<bool, ReproduceError> {
         let points = self.training().evaluations.iter().filter_map(|(entrant, _)| match entrant {
             Entrant::Voting(records) => Some(*records),
             Entrant::Searching(_) | Entrant::Valuing => None,
@@ -93,15 +96,20 @@ impl Worker<'_> {
     }
 
     /// Teaches until so many records have been seen, to a whole batch; `false` when it was stopped before.
-    fn teach_until(&self, point: u64, place: &Directory, lesson: &Settings) -> Result<bool, ReproduceError> {
+    fn teach_until(
+        &self,
+        point: u64,
+        place: &Directory,
+        lesson: &DcnnSettings,
+    ) -> Result<bool, ReproduceError> {
         let device = match lesson.network {
             // There are no matrices in it.
             Taught::Tuples(_) => Device::Cpu,
             Taught::Dcnn { .. } | Taught::Tjwei => self.plan.options.device,
         };
-        let training = match Settings::stored(place)? {
-            Some(Settings { shards, .. }) => {
-                let lesson = Settings { shards, ..lesson.clone() };
+        let training = match DcnnSettings::stored(place)? {
+            Some(DcnnSettings { shards, .. }) => {
+                let lesson = DcnnSettings { shards, ..lesson.clone() };
                 Training::resume(place.clone(), lesson, self.threads, device)?
             }
             None => Training::start(place.clone(), lesson.clone(), self.threads, device)?,
@@ -127,8 +135,8 @@ impl Worker<'_> {
 }
 
 /// Refuses a directory that holds another lesson.
-fn check(place: &Directory, lesson: &Settings) -> Result<(), ReproduceError> {
-    match Settings::stored(place)? {
+fn check(place: &Directory, lesson: &DcnnSettings) -> Result<(), ReproduceError> {
+    match DcnnSettings::stored(place)? {
         Some(stored) if stored.samples != lesson.samples => {
             Err(ReproduceError::OtherBudget(place.path().to_owned()))
         }

@@ -21,7 +21,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Plan, ReproduceError,
+    ReproduceError, TablePlan,
     training::{Entrant, Method},
 };
 use afterstate_lab::{recipe::Recipe, run, stats::GameResult};
@@ -90,12 +90,12 @@ impl Trained {
 }
 
 /// Does what has not been done, as many trainings side by side as there are threads and memory for. Gives what came of
-/// each training, seed by seed; `None` when `stop` was set: the same call goes on later.
+/// each training, seed by seed; `None` when `stop` was set: the same call continues later.
 ///
 /// # Errors
 /// When the directory holds other trainings, one cannot be carried out, or there are no records to teach by.
 pub fn run(
-    plan: &Plan,
+    plan: &TablePlan,
     directory: &Path,
     stop: &AtomicBool,
     watch: &mut dyn FnMut(Job, Event),
@@ -114,7 +114,7 @@ pub fn run(
 /// # Errors
 /// As for [`run()`].
 pub fn run_share(
-    plan: &Plan,
+    plan: &TablePlan,
     directory: &Path,
     share: &dyn Share,
     stop: &AtomicBool,
@@ -147,7 +147,7 @@ pub fn run_share(
 
 /// Does our jobs of some trainings that need nothing of one another.
 fn run_wave(
-    plan: &Plan,
+    plan: &TablePlan,
     trainings: &[usize],
     directory: &Path,
     share: &dyn Share,
@@ -222,8 +222,8 @@ fn next_all(jobs: &Mutex<VecDeque<Job>>) {
 
 /// How many trainings of a recipe go side by side: threads that share no weights do not slow each other down.
 pub(super) fn lanes_of(threads: usize, recipe: &Recipe) -> usize {
-    match run::Plan::of(recipe) {
-        Ok(run::Plan { bytes, available: Some(available), .. }) => {
+    match run::MemoryPlan::of(recipe) {
+        Ok(run::MemoryPlan { bytes, available: Some(available), .. }) => {
             ((available / 5 * 4) / bytes.max(1)).clamp(1, threads.max(1) as u64) as usize
         }
         _ => 1,
@@ -231,7 +231,7 @@ pub(super) fn lanes_of(threads: usize, recipe: &Recipe) -> usize {
 }
 
 /// The directory of a job.
-pub fn run_path(plan: &Plan, directory: &Path, job: Job) -> PathBuf {
+pub fn run_path(plan: &TablePlan, directory: &Path, job: Job) -> PathBuf {
     let name = &plan.trainings[job.training].name;
     let own = name.strip_prefix(&plan.table.name).and_then(|name| name.strip_prefix('/'));
     let folder = own.map_or_else(|| name.replace('/', "."), str::to_owned);

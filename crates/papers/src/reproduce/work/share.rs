@@ -11,7 +11,7 @@ use super::{
         estimate::moves,
         training::{Entrant, Method, Training},
     },
-    Job, Plan,
+    Job, TablePlan,
 };
 
 /// Says which jobs are done here. Whoever shares a directory says so of different jobs.
@@ -41,7 +41,7 @@ impl Share for Whole {
     }
 }
 
-/// One of equal parts of a plan, by the estimated cost of its jobs. A training that goes on from another is in the same
+/// One of equal parts of a plan, by the estimated cost of its jobs. A training that continues another is in the same
 /// part, so that no part waits for another.
 pub struct PlanPart {
     jobs: HashSet<Job>,
@@ -49,7 +49,7 @@ pub struct PlanPart {
 
 impl PlanPart {
     /// Deals the jobs out, the most expensive first, each to the part that has least so far.
-    pub fn new(plan: &Plan, part: Part) -> Self {
+    pub fn new(plan: &TablePlan, part: Part) -> Self {
         let root = |mut training: usize| {
             while let Some(before) = plan.trainings[training].after {
                 training = before;
@@ -106,7 +106,7 @@ const TIMES_A_PLY: f64 = 30.0;
 const MOVES_PER_SECOND: f64 = 1e6;
 
 /// The cost of a training with its evaluations, in lookups of weights, about: it only has to tell large ones from small ones.
-fn cost(plan: &Plan, training: usize) -> f64 {
+fn cost(plan: &TablePlan, training: usize) -> f64 {
     let Training { method, evaluations, .. } = &plan.trainings[training];
     let (learning, features) = match method {
         Method::Recipe(recipe) => (actions(plan, training, recipe), features(recipe)),
@@ -126,7 +126,7 @@ fn cost(plan: &Plan, training: usize) -> f64 {
     (learning + played.sum::<f64>()) * features
 }
 
-fn actions(plan: &Plan, training: usize, recipe: &Recipe) -> f64 {
+fn actions(plan: &TablePlan, training: usize, recipe: &Recipe) -> f64 {
     match recipe.budget {
         Budget::Actions(actions) => actions as f64,
         Budget::Episodes(episodes) => episodes as f64 * moves(plan, training),

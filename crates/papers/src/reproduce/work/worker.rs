@@ -21,7 +21,7 @@ use afterstate_search::{Limit, PlayerSpec};
 
 use super::{
     super::{
-        Plan, ReproduceError,
+        ReproduceError, TablePlan,
         training::{Entrant, Method, Training},
     },
     Evaluation, Event, Job, Record, Trained, run_path,
@@ -30,7 +30,7 @@ use afterstate_lab::{
     dcnn::{DcnnError, Taught},
     deal::{Deck, Part},
     evaluate::{
-        Contest, Games, KeptGames, KeptHeader, Outcome as Played, SEED, evaluate_players, header_checksum,
+        Contest, Games, KeptGames, KeptHeader, PlayOutcome as Played, SEED, evaluate_players, header_checksum,
     },
     log::{Log, LogLine},
     recipe::Recipe,
@@ -39,23 +39,23 @@ use afterstate_lab::{
 };
 
 /// What a lane tells: an event, nothing when it was stopped, or a failure.
-pub(super) type Outcome = Result<Option<Event>, ReproduceError>;
+pub(super) type WorkOutcome = Result<Option<Event>, ReproduceError>;
 
 /// One job in its lane.
 pub(super) struct Worker<'a> {
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'a TablePlan,
     pub(super) directory: &'a Path,
     pub(super) threads: usize,
     /// Whether it has no others beside it.
     pub(super) alone: bool,
     pub(super) job: Job,
     pub(super) stop: &'a AtomicBool,
-    pub(super) events: Sender<(Job, Outcome)>,
+    pub(super) events: Sender<(Job, WorkOutcome)>,
 }
 
 impl Worker<'_> {
     /// Trains and evaluates; nothing when it was stopped.
-    pub(super) fn work(&self) -> Outcome {
+    pub(super) fn work(&self) -> WorkOutcome {
         let trained = match &self.training().method {
             Method::Recipe(recipe) => self.train(recipe)?.map(|record| (record, Vec::new())),
             Method::Lesson(lesson) => self.teach(lesson)?,
