@@ -25,9 +25,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         let read = columns.into_iter().map(|name| file.numbers(name).map(|numbers| (name, numbers)));
         tables.push(read.collect::<Result<_, _>>()?);
     }
-    let tensors = |table: &'_ Vec<(&str, Numbers<'_>)>| -> Vec<Tensor<'_>> {
-        table.iter().map(|(name, numbers)| Tensor::copy(*name, numbers.floats())).collect()
-    };
     let plain = || tables.iter().flat_map(tensors).map(Part::Plain).collect::<Vec<_>>();
     let sparse = || tables.iter().map(tensors).map(Part::Sparse).collect::<Vec<_>>();
     for (name, parts) in [("plain", plain()), ("sparse", sparse())] {
@@ -39,6 +36,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::remove_file(&output)?;
     }
     Ok(())
+}
+
+/// The tables of one tuple.
+fn tensors<'a>(table: &'a Vec<(&'a str, Numbers<'a>)>) -> Vec<Tensor<'a>> {
+    table.iter().map(|(name, numbers)| Tensor::copy(*name, numbers.floats())).collect()
 }
 
 /// The room that a file takes, holes left out.

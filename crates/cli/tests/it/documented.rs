@@ -198,7 +198,7 @@ fn only_parsed(words: &[String]) -> bool {
     let has = |told: &&str| {
         words.iter().any(|word| if told.contains('/') { word.starts_with(*told) } else { word == *told })
     };
-    PARSED.iter().any(|(told, _)| told.iter().all(|told| has(&told)))
+    PARSED.iter().any(|(told, _)| told.iter().all(&has))
 }
 
 /// The command as it is tried.
