@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     error::Failure,
-    format::{counted, percent, thousands},
+    format::{counted, percent},
 };
 
 /// Say what each move is worth
