@@ -500,9 +500,9 @@ fn several_players_meet_in_the_same_games() {
             assert_eq!(firsts.keys().filter(|tile| tile.as_str() == "4").count(), 1, "{game}");
         }
     }
-    // Two of the same cannot be told apart.
+    // Two of the same tie.
     let text = good(directory.path(), &["--compare", ".", ".", "--games", "10"]);
-    assert!(text.contains("A and B cannot be told apart by 10 games"), "{text}");
+    assert!(text.contains("A and B tie in all of 10 games"), "{text}");
     let alone = good(directory.path(), &[".", "--games", "20", "--json"]);
     let alone: Value = serde_json::from_str(&alone).expect("JSON");
     assert_eq!(alone["score"]["mean"], object["players"][1]["score"]["mean"], "with courses or without");

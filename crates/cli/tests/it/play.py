@@ -76,14 +76,27 @@ class Terminal:
     def moves(self):
         return int(self.until(r"moves (\d+) ").group(1))
 
+    def board(self):
+        """The rows of the board, once the screen has come to rest."""
+        shown = None
+        while shown != self.everything:
+            shown = self.everything
+            self.read(0.3)
+        rows = [line.split() for line in self.text().split("\n") if re.fullmatch(r"\s*((·|\d+)\s+){3}(·|\d+)\s*", line)]
+        assert len(rows) == 4, self.text()
+        return rows
+
     def slide(self):
-        """Makes one move, whichever is possible."""
-        before = self.moves()
-        for key in ("\x1b[D", "s", "\x1b[C", "w"):
-            self.type(key)
-            if "moved" in self.until(rf"(?P<moved>moves {before + 1} )|nothing moves that way").groupdict() and self.moves() > before:
-                return
-        raise AssertionError(f"no move is possible on\n{self.text()}")
+        """Makes a move that is possible."""
+        before, rows = self.moves(), self.board()
+        columns = [list(column) for column in zip(*rows)]
+
+        def moves(line):  # towards its beginning
+            return any(b != "·" and a in ("·", b) for a, b in zip(line, line[1:]))
+
+        keys = {"\x1b[D": rows, "w": columns, "\x1b[C": [r[::-1] for r in rows], "s": [c[::-1] for c in columns]}
+        self.type(next(key for key, lines in keys.items() if any(map(moves, lines))))
+        self.until(rf"moves {before + 1} ")
 
     def echoes(self):
         return bool(termios.tcgetattr(self.file)[3] & termios.ECHO)

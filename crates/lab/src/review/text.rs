@@ -296,7 +296,7 @@ fn cell_index<const N: usize>(word: &str) -> Option<usize> {
         let letter = characters.next()?.to_ascii_lowercase();
         let column = ('a'..='d').take(N).position(|column| column == letter)?;
         let row: usize = characters.as_str().parse().ok()?;
-        (1..=N).contains(&row).then_some((row - 1) * N + column)
+        (1..=N).contains(&row).then(|| (row - 1) * N + column)
     };
     word.parse().ok().filter(|index| *index < N * N).or_else(by_name)
 }

@@ -275,6 +275,8 @@ impl Eval {
             collect: self.collect.as_ref().map(|_| self.goal()),
             share: self.part.map(|part| Share { part, games: self.games, side: model.side() }),
         };
+        // Before anything is written, so that a wrong path is told as that.
+        Target::open(path).map(drop).map_err(file_failure)?;
         let (kept, repaired) = KeptGames::open(path, &header).map_err(keep_failure)?;
         if let Some(repaired) = repaired {
             let _ = writeln!(stderr(), "warning: {repaired}; damaged games are played again");
