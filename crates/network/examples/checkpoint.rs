@@ -13,10 +13,17 @@ use std::{
 
 use afterstate_network::file::safetensors::{Numbers, Part, Tensor, TensorFile, write};
 
+/// The tensors of one table, with their names.
+type Table<'a> = Vec<(&'a str, Numbers<'a>)>;
+
+fn tensors<'a>(table: &'a Table<'a>) -> Vec<Tensor<'a>> {
+    table.iter().map(|(name, numbers)| Tensor::copy(*name, numbers.floats())).collect()
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let path = PathBuf::from(std::env::args().nth(1).ok_or("give the file of a checkpoint")?);
     let file = TensorFile::open(&path)?;
-    let mut tables: Vec<Vec<(&str, Numbers<'_>)>> = Vec::new();
+    let mut tables: Vec<Table<'_>> = Vec::new();
     for table in file.names().filter_map(|name| name.strip_prefix("V.")) {
         let kinds = ["V", "E", "A", "alpha", "h", "v"].map(|kind| format!("{kind}.{table}"));
         let names = file.names().filter(|name| kinds.iter().any(|kind| kind == name));

@@ -25,6 +25,7 @@ use afterstate_lab::{
     model::{Kind, Model, Search},
     stats::{EvalReport, GameResult, Summary, Tally},
 };
+use afterstate_network::file::atomic::Target;
 use afterstate_search::{Limit, PlayerSpec, Probing};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
