@@ -45,11 +45,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The tables of one tuple.
-fn tensors<'a>(table: &'a Vec<(&'a str, Numbers<'a>)>) -> Vec<Tensor<'a>> {
-    table.iter().map(|(name, numbers)| Tensor::copy(*name, numbers.floats())).collect()
-}
-
 /// The room that a file takes, holes left out.
 #[cfg(unix)]
 fn on_disk(path: &Path) -> std::io::Result<u64> {
