@@ -304,11 +304,11 @@ pub(crate) async fn two_models_are_compared(page: &Page) {
     page.until("models can be compared", "document.querySelector('.check input')").await;
     page.run("document.querySelector('.check input').click()").await;
     page.fill("input[name=games]", "15").await;
-    assert!(
-        page.text("document.querySelector('.view-results .command code').textContent")
-            .await
-            .starts_with("afterstate eval --compare ")
-    );
+    page.until(
+        "the command of the comparison",
+        "[...document.querySelectorAll('.view-results .command code')].some(code => code.textContent.startsWith('afterstate eval --compare '))",
+    )
+    .await;
     page.click("Evaluate").await;
     page.until(
         "the difference has its interval",

@@ -133,7 +133,7 @@ game.until(r"(up|right|down|left) +\d+")
 game.type("u")
 game.until(r"moves 2 ")
 told = game.leave()
-assert "Game 7: " in told and "2 moves" in told and "`afterstate play` goes on with it" in told, told
+assert "Game 7: " in told and "2 moves" in told and "`afterstate play` continues it" in told, told
 
 # The next session goes on with it, and can still take its moves back.
 game = Terminal()
