@@ -43,7 +43,7 @@ const WORST: usize = 10;
 #[command(after_help = "Examples:\n  \
     afterstate review game.txt\n  \
     afterstate review game.txt --search 4ply --json\n  \
-    printf 'afterstate game 1 42 4\\nlddr' | afterstate review -")]
+    printf 'afterstate game 1 42 4\\nlddu' | afterstate review -")]
 pub(crate) struct Review {
     /// The file of the game; - for the standard input
     game: PathBuf,
