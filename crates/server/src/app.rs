@@ -190,8 +190,10 @@ mod tests {
         assert!(start.elapsed().as_secs_f64() < 3.0, "{:?}", start.elapsed());
         assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(answer["error"], "the model is still being brought into memory");
-        // Whoever reads from the pipe gets nothing, and is done.
-        drop(std::fs::OpenOptions::new().write(true).open(&pipe).expect("a reader is there"));
+        // Whoever reads from the pipe gets nothing, and finds no pipe to open again.
+        let writer = std::fs::OpenOptions::new().write(true).open(&pipe).expect("a reader is there");
+        std::fs::remove_file(&pipe).expect("it is there");
+        drop(writer);
     }
 
     #[tokio::test]
