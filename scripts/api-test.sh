@@ -28,7 +28,8 @@ if [ "$(cat "$environment/installed" 2> /dev/null)" != "$package" ]; then
 fi
 
 if [ -z "${BINARY:-}" ]; then
-    cargo build --locked -p afterstate
+    # For the whole workspace, as the tests were built: for this package alone, most of it would be built again.
+    cargo build --locked --workspace --bins
     BINARY=$target/debug/afterstate
 fi
 BINARY=$(realpath "$BINARY")

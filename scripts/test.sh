@@ -56,9 +56,10 @@ else
 fi
 
 section "examples"
-for example in game/play_a_game search/custom_value_function learning/train learning/custom_target \
-    lab/load_and_search; do
-    cargo run --quiet --locked -p "afterstate-${example%/*}" --example "${example#*/}" | tail -n 1
+# Built for the whole workspace, as the tests were: for one package alone, most of it would be built again.
+cargo build --quiet --locked --workspace --examples
+for example in play_a_game custom_value_function train custom_target load_and_search; do
+    target/debug/examples/$example | tail -n 1
 done
 
 section "API"
