@@ -6,7 +6,7 @@
 //! sorted keys, without spaces, and without the entry `checksum`.
 //!
 //! Tensors of one shape can stand together, as those of checkpoints do: `sparse.NAME+NAME…` is the bytes (U8) that
-//! [`sparse`] describes. Older checkpoints have a zstd frame (U8) for each tensor, under the name `zstd.NAME`. The
+//! `sparse.rs` describes. Older checkpoints have a zstd frame (U8) for each tensor, under the name `zstd.NAME`. The
 //! shape of such tensors is the metadata of the same key.
 
 mod header;
