@@ -47,6 +47,10 @@ recipe actions $'network.values = "actions"\nlearning.epsilon = 0.1'
 recipe promoted $'network.stages = "256"\nnetwork.promotion = true'
 trainings="td-fixed td-lambda-tc delayed-tc backward-fixed n-step-otd autostep carousel restart stage frozen actions promoted"
 
+# Two rows, with two seeds each.
+recipe rows $'learning = { step_size = "fixed", alpha = 0.1 }\nbudget.actions = 100_000\n[[row]]\nname = "tc"\nlearning.step_size = "tc"\n[[row]]\nname = "slow"\nlearning.alpha = 0.05'
+sed -i '/300_000/d' rows.toml
+
 # A chain: a training, one that goes on from it, positions that its model plays, and a training that begins with them.
 chain='parallel.threads = 1
 evaluation.every = 0
@@ -63,13 +67,16 @@ cp first/model.safetensors first.safetensors
 quiet eval first.safetensors --games 60 --threads 1 --goal 512 --search 2ply --collect positions.jsonl
 quiet record --model first.safetensors --search 1ply --games 60 --threads 1 --out records
 quiet model export first.safetensors -o first.w
+# Of its two tuples the second lies inside the first.
+quiet train td-lambda-tc.toml --out nested --set 'network.tuples=["0123", "01"]'
 quiet endgame solve --walls FFFF/FFF./..../.... --target 64 --place ..../...F/..../.... -o placed
 printf '[[table]]\nname = "%s"\ntarget = 16\nwalls = ["%s"]\n' 7-walls FFFF/FFF./..../.... 6-walls FFFF/FF../..../.... > set.toml
 printf 'position 0000/0010/0100/000b\ngo ply 3\nbatch 2 ply 2\n0012/0034/0210/000b\n1234/0000/0000/0000\nquit\n' > talk.txt
 # What is there before a command writes is of the kind that it writes: of anything else it keeps off.
 quiet train td-lambda-tc.toml --out other --seed 2
-for case in import compact fold average; do cp other/model.safetensors "old-$case"; done
+for case in import compact expand fold average; do cp other/model.safetensors "old-$case"; done
 quiet model export other/model.safetensors -o old-export.w
+quiet model compact first.safetensors -o small.safetensors --size 100kB --games 3
 mv old-export.w old-export
 quiet report other -o old-report
 quiet solve --board 2x2 --goal 16 -o old-solve
@@ -80,7 +87,7 @@ for i in 1 2; do quiet "${part[@]}" --part "$i/2" --collect "positions-$i" --out
 quiet record --model first.safetensors --search 1ply --games 60 --threads 1 --part 2/2 --out records-2
 quiet endgame solve --walls FFFF/FFF./..../.... --target 16 -o old-endgame-solve
 cp placed old-endgame-weigh
-replaced="collect merge solve report export import compact fold average endgame-solve endgame-weigh"
+replaced="collect merge solve report export import compact expand fold average endgame-solve endgame-weigh"
 replaces() { [[ " $replaced " = *" $1 "* ]]; }
 
 # --- the cases: how to start one anew, the command, and what it leaves -------------------------------------------------
@@ -111,6 +118,10 @@ run_case() {
         export) exec "${before[@]}" "$AFTERSTATE" model export first.safetensors -o now/file ;;
         import) exec "${before[@]}" "$AFTERSTATE" model import first.w -o now/file ;;
         compact) exec "${before[@]}" "$AFTERSTATE" model compact first.safetensors -o now/file --size 100kB --games 3 ;;
+        expand) exec "${before[@]}" "$AFTERSTATE" model expand small.safetensors -o now/file ;;
+        compare) exec "${before[@]}" "$AFTERSTATE" eval --compare first.safetensors other/model.safetensors --games 40 --search 2ply \
+            --threads 2 --json --out now/games ;;
+        sweep) exec "${before[@]}" "$AFTERSTATE" train rows.toml --all --seeds 2 --jobs 2 --out now/all --resume ;;
         chain) cd now && exec "${before[@]}" "$AFTERSTATE" train last.toml --resume ;;
         runs-rm)
             # What is gone need not be removed again.
@@ -122,7 +133,7 @@ run_case() {
         endgame-weigh) exec "${before[@]}" "$AFTERSTATE" endgame weigh placed \
             --tiles 16384,8192,4096,2048,1024,512,256 --threads 2 -o now/file ;;
         endgame-solve) exec "${before[@]}" "$AFTERSTATE" endgame solve --walls FFFF/FFF./..../.... --target 64 --threads 2 -o now/file ;;
-        fold) exec "${before[@]}" "$AFTERSTATE" model fold first.safetensors -o now/file ;;
+        fold) exec "${before[@]}" "$AFTERSTATE" model fold nested -o now/file ;;
         average) exec "${before[@]}" "$AFTERSTATE" model average first.safetensors other/model.safetensors -o now/file ;;
         part) exec "${before[@]}" "$AFTERSTATE" "${part[@]}" --part 1/2 --collect now/positions --out now/part ;;
         merge) exec "${before[@]}" "$AFTERSTATE" eval --merge part-1 part-2 --collect now/file --json ;;
@@ -134,15 +145,16 @@ run_case() {
 
 resume() { if [ -e "$1" ]; then echo --resume; fi; }
 
-untimed() { sed 's/"seconds":[^,}]*//; s/"moves_per_second":[^,}]*//; s/,"move_ms":{[^}]*}//' "$1"; }
+untimed() { sed 's/"seconds":[^,}]*//g; s/"moves_per_second":[^,}]*//g; s/,"move_ms":{[^}]*}//g' "$1"; }
 
 result() {
     case $1 in
-        eval | greedy) untimed "$2" ;;
+        eval | greedy | compare) untimed "$2" ;;
         part) "$AFTERSTATE" eval --merge now/part part-2 --json | untimed - ;;
         merge) cat now/file && untimed "$2" ;;
-        collect | solve | report | export | import | compact | fold | average | endgame-solve | endgame-weigh) cat now/file ;;
+        collect | solve | report | export | import | compact | expand | fold | average | endgame-solve | endgame-weigh) cat now/file ;;
         chain) cat now/runs/begin/model.safetensors now/runs/last/model.safetensors ;;
+        sweep) cat now/all/*/seed-*/model.safetensors ;;
         runs-rm) ls now && cat now/beside/model.safetensors now/beside/log.jsonl ;;
         engine) grep bestmove "$2" ;;
         endgame-build) cat now/tables/*.endgame ;;
@@ -261,7 +273,7 @@ keep() {
 # --- the torture -------------------------------------------------------------------------------------------------------
 
 cases=("$@")
-[ ${#cases[@]} -gt 0 ] || read -ra cases <<< "$trainings eval greedy collect record dcnn solve report export import compact chain runs-rm engine endgame-build endgame-solve endgame-weigh fold average part merge record-part reproduce"
+[ ${#cases[@]} -gt 0 ] || read -ra cases <<< "$trainings eval greedy collect record dcnn solve report export import compact expand compare chain sweep runs-rm engine endgame-build endgame-solve endgame-weigh fold average part merge record-part reproduce"
 harms=(kill signal call error full two)
 for case in "${cases[@]}"; do learn "$case"; done
 began=$SECONDS
