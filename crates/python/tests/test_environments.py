@@ -3,12 +3,13 @@
 import copy
 import os
 import pickle
+import re
 import warnings
 
 import numpy as np
 import oracle
 import pytest
-from common import as_tuples
+from common import ROOT, as_tuples
 
 import afterstate_2048 as a2
 
@@ -307,6 +308,26 @@ def test_pictures(capsys):
     many = gymnasium.make_vec(ID, num_envs=2, render_mode="rgb_array")
     many.reset(seed=1)
     assert [picture.shape for picture in many.render()] == [image.shape] * 2
+
+
+def test_the_colours_are_those_of_the_page():
+    from afterstate_2048 import render
+
+    # Red and green as the CSS specification writes them.
+    assert render._srgb(0.627955, 0.257683, 29.2339).tolist() == [255, 0, 0]
+    assert render._srgb(0.86644, 0.294827, 142.4953).tolist() == [0, 255, 0]
+    style = (ROOT / "crates/server/page/style.css").read_text()
+    light = dict(re.findall(r"--([a-z-]+): (.*?);", style[: style.index("[data-theme=")]))
+    ramp = [float(light[f"tile-{name}"]) for name in ("light", "step", "room", "turning", "hue", "turn")]
+    assert ramp == [render.LIGHT, render.STEP, render.ROOM, render.TURNING, render.HUE, render.TURN]
+    for name, colour in (("well", render.WELL), ("hole", render.HOLE)):
+        assert light[name] == f"oklch({' '.join(map(str, colour))})"
+    image = render.picture(a2.from_text("b000/0000/0000/0000"))
+    lightness = 0.93 - 11 * 0.0365
+    tile = render._srgb(lightness, min(0.028 + 11 * 0.0105, (1 - lightness) * 0.9), 172 + 11 * 11.5)
+    assert image[14, 14].tolist() == tile.tolist() and image[0, 0].tolist() == render._srgb(*render.WELL).tolist()
+    figures = image[10 : 10 + render.CELL, 10 : 10 + render.CELL]
+    assert (figures == 255).all(axis=2).any(), "white figures on a dark tile"
 
 
 @pytest.mark.parametrize(

@@ -39,15 +39,20 @@ def _srgb(lightness: float, chroma: float, hue: float) -> npt.NDArray[np.uint8]:
     return np.asarray(np.round(255 * curved), np.uint8)
 
 
+#: The light theme of the page, by the names of its ``style.css``: how lightness and hue follow from an exponent.
+WELL, HOLE = (0.88, 0.018, 262), (0.955, 0.008, 262)
+LIGHT, STEP, ROOM, TURNING, HUE, TURN = 0.93, -0.0365, 0.9, 0.575, 172, 11.5
+
+
 def _tile(exponent: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """The colours of a tile and of its figures: the light theme of the page's ``board.css``."""
-    lightness = 0.965 - 0.0385 * exponent
-    chroma = min(0.028 + 0.0105 * exponent, (1 - lightness) * 0.9)
-    ink = float(np.clip((0.605 - lightness) * 1000, 0.19, 0.99))
-    return _srgb(lightness, chroma, 172 + 11.5 * exponent), _srgb(ink, 0.02, 280)
+    """The colours of a tile and of its figures, as ``board.css`` of the page makes them."""
+    lightness = LIGHT + exponent * STEP
+    chroma = min(0.028 + 0.0105 * exponent, (1 - lightness) * ROOM)
+    ink = float(lightness < TURNING)
+    return _srgb(lightness, chroma, HUE + exponent * TURN), _srgb(ink, 0, 0)
 
 
-_WELL, _HOLE = _srgb(0.9, 0.018, 262), _srgb(0.86, 0.02, 262)
+_WELL, _HOLE = _srgb(*WELL), _srgb(*HOLE)
 
 
 def _figures(text: str) -> npt.NDArray[np.bool_]:
