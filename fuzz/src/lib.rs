@@ -3,9 +3,7 @@
 //!
 //! The fuzz targets run these functions, and so does `crates/cli/tests/it/parsers.rs`, over the seed corpus and over changed copies of it.
 
-#[path = "../../crates/cli/src/commands/engine/command.rs"]
-#[allow(dead_code, reason = "the engine uses all of it")]
-mod engine_command;
+mod engine;
 
 use std::{
     cell::RefCell,
@@ -35,6 +33,7 @@ use afterstate_network::{
 use afterstate_search::{Limit, PlayerSpec};
 use afterstate_server::{Options, Server};
 use afterstate_solver::Solution;
+pub use engine::{engine, engine_session};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -42,7 +41,7 @@ use xxhash_rust::xxh3::xxh3_64;
 type Body = fn(&[u8]);
 
 /// The targets by name.
-pub const TARGETS: [(&str, Body); 20] = [
+pub const TARGETS: [(&str, Body); 21] = [
     ("board_text", board_text),
     ("recipe", recipe),
     ("search", search),
@@ -60,6 +59,7 @@ pub const TARGETS: [(&str, Body); 20] = [
     ("json_lines", json_lines),
     ("api_body", api_body),
     ("engine", engine),
+    ("engine_session", engine_session),
     ("endgame_set", endgame_set),
     ("dcnn_model", dcnn_model),
     ("game_text", game_text),
@@ -372,50 +372,20 @@ pub fn api_body(data: &[u8]) {
     }
 }
 
-/// What other programs say to the engine: every line is a command within its bounds, or an error of one line.
-pub fn engine(data: &[u8]) {
-    use engine_command::{Command, Depth};
-    for line in String::from_utf8_lossy(data).lines() {
-        let depth = match line.parse::<Command>() {
-            Ok(Command::Position(board)) => {
-                let text = match board {
-                    AnyBoard::Four(board) => board.to_string(),
-                    AnyBoard::Three(board) => board.to_string(),
-                    AnyBoard::Two(board) => board.to_string(),
-                };
-                assert_eq!(format!("position {text}").parse(), Ok(Command::Position(board)));
-                continue;
-            }
-            Ok(Command::SetOption(name, value)) => {
-                assert!([name, value].iter().all(|word| word.trim() == word));
-                continue;
-            }
-            Ok(Command::Go(depth)) => depth,
-            Ok(Command::Batch(count, depth)) => {
-                assert!((1..=1_000_000).contains(&count));
-                depth
-            }
-            Ok(_) => continue,
-            Err(message) => {
-                assert!(!message.is_empty() && !message.contains('\n'), "{message:?}");
-                continue;
-            }
-        };
-        match depth {
-            Depth::Plies(plies) => assert!((1..=afterstate_search::MAX_PLIES).contains(&plies)),
-            Depth::Time(time) => assert!(!time.is_zero() && time <= Duration::from_secs(86_400)),
-            Depth::Default | Depth::Infinite => {}
-        }
-    }
-}
-
-/// A server with a small model, for as long as the process lives.
-fn serve() -> SocketAddr {
+/// The file of a small model, for as long as the process lives.
+fn small_model() -> PathBuf {
     let folder = tempfile::tempdir().expect("a directory").keep();
     let tuples = Tuples::new(vec!["0123".parse().expect("a tuple")]).expect("tuples");
     let spec = afterstate_network::NetworkSpec { tuples, ..Default::default() };
     let model = folder.join("model.safetensors");
     Network::new(spec).expect("a network").save(&model, &[].into()).expect("a file");
+    model
+}
+
+/// A server with a small model, for as long as the process lives.
+fn serve() -> SocketAddr {
+    let model = small_model();
+    let folder = model.parent().expect("a directory");
     let (runs, models) = (folder.join("runs"), folder.join("models"));
     let options = Options { port: Some(0), runs, models, model: Some(model), ..Options::default() };
     let server = Server::bind(&options).expect("a free port");

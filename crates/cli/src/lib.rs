@@ -13,6 +13,8 @@ use afterstate_network::Level;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use commands::Command;
+#[doc(hidden)]
+pub use commands::engine_session;
 use error::Failure;
 
 /// Learning and playing 2048

@@ -1,7 +1,7 @@
 //! `afterstate advise`.
 
 use std::{
-    io::{BufRead, IsTerminal, Write, stdin, stdout},
+    io::{IsTerminal, Write, stdin, stdout},
     path::PathBuf,
 };
 
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::{
     endgame::{as_json as as_json_match, open_tables, table_failure},
     eval::check_search,
+    lines::Lines,
     solve::Exact,
     thread_count,
 };
@@ -121,14 +122,14 @@ impl Advise {
         if let Asked::Board(written) = self.board {
             return advise(written, out);
         }
-        for (number, line) in (1..).zip(stdin().lock().lines()) {
-            let line = line?;
+        for (number, line) in (1..).zip(Lines::new(stdin().lock())) {
+            let wrong = |error| Failure::input(format!("line {number}: {error}"), ONE_BOARD);
+            let line = line.map_err(|error| Failure::other(error, ONE_BOARD))?.map_err(wrong)?;
             if line.trim().is_empty() {
                 continue;
             }
-            let wrong =
-                |error| Failure::input(format!("line {number}: {error}"), "write one board on each line");
-            advise(Written::parse(&line).map_err(wrong)?, out)?;
+            let board = Written::parse(&line).map_err(|error| wrong(error.to_string()))?;
+            advise(board, out)?;
             if !self.json {
                 writeln!(out)?;
             }
@@ -168,6 +169,9 @@ impl Advise {
         Ok(())
     }
 }
+
+/// What is right on the standard input.
+const ONE_BOARD: &str = "write one board on each line";
 
 /// How far n-tuple networks look ahead unless another search is asked for.
 const USUAL_PLIES: u32 = 3;

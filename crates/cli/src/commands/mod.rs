@@ -11,6 +11,7 @@ mod dcnn;
 mod endgame;
 mod engine;
 mod eval;
+mod lines;
 mod manual;
 mod model;
 mod numbers;
@@ -27,6 +28,8 @@ mod target;
 mod train;
 
 use std::io::Write;
+
+pub use engine::engine_session;
 
 use crate::error::Failure;
 

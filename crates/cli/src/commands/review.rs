@@ -57,7 +57,7 @@ pub(crate) struct Review {
     #[arg(long, value_name = "DIR")]
     endgame: Option<PathBuf>,
     /// The number of threads, 0 for all cores
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = crate::commands::parse_threads)]
     threads: usize,
     /// Print one JSON object instead, with all moves
     #[arg(long)]

@@ -400,6 +400,51 @@ fn a_review_reads_no_more_than_a_game() {
 }
 
 #[test]
+fn boards_of_the_standard_input_are_lines_of_bounded_length() {
+    let place = Place::new();
+    let file = fs::File::create(place.path().join("large")).expect("a file");
+    file.set_len(1 << 40).expect("a file with a hole");
+    fs::write(place.path().join("bytes"), b"0012/0034/0210/000b\n\xff\xfe\n").expect("a file");
+    for (input, code, right) in [
+        ("large", 2, "line 1: a line has at most 65536 bytes; hint: write one board"),
+        ("bytes", 2, "line 2: the line is not UTF-8; hint: write one board"),
+        (".", 1, "the standard input cannot be read: "),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
+        let input = fs::File::open(place.path().join(input)).expect("an input");
+        let output =
+            command.args(["advise", "-", "--search", "1ply"]).stdin(input).output().expect("it runs");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(code) && told.contains(right), "{told}");
+    }
+}
+
+#[test]
+fn a_number_of_threads_has_a_limit_in_every_command() {
+    let place = Place::new();
+    for command in [
+        "train quick",
+        "eval",
+        "advise 0012/0034/0210/000b",
+        "review game",
+        "record --out records",
+        "dcnn train --records records --out dcnn",
+        "dcnn eval dcnn --records records",
+        "model compact run -o compact",
+        "reproduce terauchi-2025/table-4",
+        "solve",
+        "endgame solve --walls FFFF/FFF./..../.... --target 16 -o table",
+        "endgame build",
+        "endgame weigh table -o weighed",
+        "engine",
+    ] {
+        let arguments: Vec<_> = command.split(' ').chain(["--threads", "1000000"]).collect();
+        let told = place.refused(&arguments);
+        assert!(told.contains("'1000000' for '--threads <N>'") && told.contains("1024"), "{command}: {told}");
+    }
+}
+
+#[test]
 fn a_signal_ends_a_search_in_the_middle_of_a_move() {
     let place = Place::new();
     place.good(&["train", "four.toml", "--out", "run"]);

@@ -42,7 +42,7 @@ impl Threads {
     }
 
     pub(super) fn read(doc: &mut Document, network: &Network, learning: &Learning, side: usize) -> Self {
-        let expected = "a number of threads, 0 for all cores";
+        let expected = "a number of threads up to 1024, 0 for all cores";
         let threads = doc.read("parallel.threads", 0, expected, |threads| *threads <= 1024);
         let modes = [("private-hot", Parallel::PrivateHot), ("lock-free", Parallel::LockFree)];
         let mut mode = doc.choice("parallel.mode", &modes);

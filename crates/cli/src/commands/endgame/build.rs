@@ -32,7 +32,7 @@ pub(super) struct Build {
     #[arg(long, value_name = "DIR", default_value = "endgames")]
     out: PathBuf,
     /// The number of threads, 0 for all cores
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
     /// Print a JSON object for each table instead
     #[arg(long)]

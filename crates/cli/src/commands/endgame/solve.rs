@@ -43,7 +43,7 @@ pub(super) struct Solve {
     #[arg(long, value_name = "TYPE", default_value_t)]
     precision: Precision,
     /// The number of threads, 0 for all cores
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
     /// Print one JSON object instead
     #[arg(long)]

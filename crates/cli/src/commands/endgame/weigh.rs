@@ -33,7 +33,7 @@ pub(super) struct Weigh {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// The number of threads, 0 for all cores
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
     /// Print one JSON object instead
     #[arg(long)]

@@ -9,8 +9,8 @@ use std::{
     },
 };
 
-/// The longest line, in bytes: longer than any command.
-const LONGEST: usize = 1 << 16;
+use crate::commands::lines::Lines;
+
 /// The bytes of the lines that wait at most, each counted with what keeping it takes.
 const MOST_WAITING: usize = 1 << 22;
 const PER_LINE: usize = 64;
@@ -110,13 +110,12 @@ impl Input {
         self.changed.notify_all();
     }
 
-    fn read(&self, mut input: impl BufRead) {
-        loop {
-            let line = match read_line(&mut input) {
-                Ok(None) => break,
-                Ok(Some(line)) => line,
-                Err(error) => {
-                    self.push(Line::Failed(format!("the standard input cannot be read: {error}")));
+    fn read(&self, input: impl BufRead) {
+        for line in Lines::new(input) {
+            let line = match line {
+                Ok(line) => line.map_or_else(Line::Bad, Line::Text),
+                Err(message) => {
+                    self.push(Line::Failed(message));
                     break;
                 }
             };
@@ -159,41 +158,9 @@ fn size(line: &Line) -> usize {
     text.len() + PER_LINE
 }
 
-/// The next line, without its end; of one that is too long only the beginning is ever in memory.
-fn read_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
-    let mut bytes = Vec::new();
-    input.by_ref().take(LONGEST as u64 + 1).read_until(b'\n', &mut bytes)?;
-    if bytes.is_empty() {
-        return Ok(None);
-    }
-    if bytes.pop_if(|&mut byte| byte == b'\n').is_none() && bytes.len() > LONGEST {
-        input.skip_until(b'\n')?;
-        return Ok(Some(Line::Bad(format!("a line has at most {LONGEST} bytes"))));
-    }
-    let text = String::from_utf8(bytes);
-    Ok(Some(text.map_or_else(|_| Line::Bad("the line is not UTF-8".to_owned()), Line::Text)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_are_bounded_and_what_is_none_is_said() {
-        let long = "a".repeat(LONGEST);
-        let text = [long.as_bytes(), b"\n", long.as_bytes(), b"b\nu2i\n\xff\xfe\n\nisready"].concat();
-        let mut input = &text[..];
-        let mut lines = Vec::new();
-        while let Some(line) = read_line(&mut input).expect("memory") {
-            lines.push(line);
-        }
-        let text = |text: &str| Line::Text(text.to_owned());
-        assert_eq!(lines[0], text(&long));
-        assert_eq!(lines[1], Line::Bad("a line has at most 65536 bytes".into()));
-        assert_eq!(lines[2], text("u2i"));
-        assert_eq!(lines[3], Line::Bad("the line is not UTF-8".into()));
-        assert_eq!(lines[4..], [text(""), text("isready")]);
-    }
 
     /// Endless input, of which no more is read than there is room for.
     struct Endless(Arc<std::sync::atomic::AtomicUsize>);

@@ -4,7 +4,7 @@ mod command;
 mod input;
 
 use std::{
-    io::{Write, stdin},
+    io::{Read, Write, stdin},
     path::{Path, PathBuf},
     sync::{Arc, atomic::Ordering::SeqCst},
     time::{Duration, Instant},
@@ -53,6 +53,10 @@ pub(crate) struct Engine {
 
 impl Engine {
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
+        self.converse(stdin(), out)
+    }
+
+    fn converse(self, input: impl Read + Send + 'static, out: &mut dyn Write) -> Result<(), Failure> {
         let mut session = EngineSession {
             model: open(self.model.as_deref(), self.endgame.as_deref())?,
             model_path: self.model,
@@ -60,25 +64,38 @@ impl Engine {
             threads: self.threads,
             endgame: self.endgame,
             board: None,
-            input: Input::new(stdin()),
+            input: Input::new(input),
         };
         while let Some(line) = session.input.next() {
-            let answer = match text(line)?.and_then(|line| line.parse::<Command>()) {
+            let answered = match text(line)?.and_then(|line| line.parse::<Command>()) {
                 Ok(Command::Quit) => return Ok(()),
                 Ok(command) => session.answer(command, out),
                 Err(message) => Err(Failure::input(message, "")),
             };
-            match answer {
-                // What cannot be done is said, and the session goes on.
-                Err(Failure::Input { message, .. } | Failure::Other { message, .. }) => {
-                    complain(&message, out)?
-                }
-                answer => answer?,
-            }
-            out.flush()?;
+            go_on(answered, out)?;
         }
         Ok(())
     }
+}
+
+/// A session over this input, with a model and all else as it is without options: for the fuzzer.
+#[doc(hidden)]
+pub fn engine_session(
+    model: &Path,
+    input: impl Read + Send + 'static,
+    out: &mut dyn Write,
+) -> Result<(), String> {
+    let engine = Engine { model: Some(model.to_owned()), search: "1ply".into(), threads: 1, endgame: None };
+    engine.converse(input, out).map_err(|failure| format!("{failure:?}"))
+}
+
+/// After an answer: what cannot be done is said, and the session goes on.
+fn go_on(answered: Result<(), Failure>, out: &mut dyn Write) -> Result<(), Failure> {
+    match answered {
+        Err(Failure::Input { message, .. } | Failure::Other { message, .. }) => complain(&message, out)?,
+        answered => answered?,
+    }
+    Ok(out.flush()?)
 }
 
 /// The text of a line, or what is wrong with it; where the input cannot be read, the session ends.
@@ -154,10 +171,7 @@ impl EngineSession {
                         self.check_side(&board)?;
                         self.go(&board, depth, false, out)
                     });
-                    if let Err(Failure::Input { message, .. }) = answered {
-                        complain(&message, out)?;
-                    }
-                    out.flush()?;
+                    go_on(answered, out)?;
                 }
                 Ok(())
             }
