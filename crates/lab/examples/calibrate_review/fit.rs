@@ -50,7 +50,32 @@ pub(crate) fn print(games: &[Judged]) {
     println!("PLAYERS");
     print_fits(&rows_of_players(games), ValueWeight::Shared);
     println!("MODEL");
-    print_fits(&rows_of_model(games), ValueWeight::Own);
+    let rows = rows_of_model(games);
+    print_fits(&rows, ValueWeight::Own);
+    print_shares(&rows);
+}
+
+/// The upper ends of the ranges of chances that are told apart.
+const RANGES: [f64; 7] = [0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.01];
+
+/// Where the fit predicts a chance in a range, how often the tile was reached.
+fn print_shares(rows: &[Row]) {
+    let fits = fit(rows, ValueWeight::Own);
+    println!("| chance below | cases | predicted, mean | reached |\n| --- | ---: | ---: | ---: |");
+    let mut low = 0.0;
+    for high in RANGES {
+        let chances = rows.iter().map(|row| (fits[row.tile].chance(row.features), row.is_reached));
+        let (mut cases, mut predicted, mut reached) = (0, 0.0, 0);
+        for (chance, is_reached) in chances.filter(|(chance, _)| (low..high).contains(chance)) {
+            cases += 1;
+            predicted += chance;
+            reached += u32::from(is_reached);
+        }
+        let percent = |sum: f64| 100.0 * sum / f64::from(cases);
+        let [predicted, reached] = [percent(predicted), percent(f64::from(reached))];
+        println!("| {:.0}% | {cases} | {predicted:.1}% | {reached:.1}% |", 100.0 * high.min(1.0));
+        low = high;
+    }
 }
 
 /// All positions with the tiles that are near: all games of a player count alike, and all players.

@@ -3,7 +3,7 @@
 //! A network says how many points are to come if it plays on. That alone says little to a player: an early board is worth
 //! 250,000 points to a strong network whatever one does. What it says about the position, beside what the network expects of a
 //! new game, was set against what became of recorded games of players of very different strengths
-//! (`crates/lab/examples/calibrate_review.rs`; docs/review.md has the figures). So the chances are those of games like the
+//! (`crates/lab/examples/calibrate_review`; docs/review.md has the figures). So the chances are those of games like the
 //! recorded ones that reached a position of this worth, and not those of perfect play.
 
 use std::collections::BTreeMap;
@@ -78,24 +78,24 @@ impl Fit {
 
 /// Games of players of different strengths, all of them counting alike. A loss of value counts alike for all tiles.
 const PLAYERS: [Fit; (LARGEST - SMALLEST + 1) as usize] = [
-    Fit { constant: -0.460, value: 8.797, progress: 3.443 },
-    Fit { constant: -2.566, value: 8.797, progress: 8.117 },
-    Fit { constant: -2.036, value: 8.797, progress: 7.584 },
-    Fit { constant: -1.892, value: 8.797, progress: 6.711 },
-    Fit { constant: -2.125, value: 8.797, progress: 9.015 },
-    Fit { constant: -1.563, value: 8.797, progress: 7.625 },
-    Fit { constant: -1.294, value: 8.797, progress: 4.502 },
+    Fit { constant: -0.695, value: 7.691, progress: 3.454 },
+    Fit { constant: -2.601, value: 7.691, progress: 7.589 },
+    Fit { constant: -2.317, value: 7.691, progress: 7.380 },
+    Fit { constant: -2.283, value: 7.691, progress: 6.619 },
+    Fit { constant: -2.573, value: 7.691, progress: 8.919 },
+    Fit { constant: -1.963, value: 7.691, progress: 7.095 },
+    Fit { constant: -2.960, value: 7.691, progress: 3.951 },
 ];
 
 /// Games of the built-in model that plays on greedily, from positions of all these players' games.
 const MODEL: [Fit; (LARGEST - SMALLEST + 1) as usize] = [
-    Fit { constant: 5.828, value: 5.357, progress: 2.556 },
-    Fit { constant: 6.289, value: 3.946, progress: -0.451 },
-    Fit { constant: 5.259, value: 2.973, progress: -0.969 },
-    Fit { constant: 3.882, value: 2.423, progress: -0.364 },
-    Fit { constant: 2.647, value: 1.944, progress: 0.171 },
-    Fit { constant: 0.889, value: 1.052, progress: 0.820 },
-    Fit { constant: -2.766, value: 0.704, progress: 0.974 },
+    Fit { constant: 5.826, value: 5.356, progress: 2.558 },
+    Fit { constant: 6.288, value: 3.946, progress: -0.451 },
+    Fit { constant: 5.258, value: 2.972, progress: -0.968 },
+    Fit { constant: 3.881, value: 2.422, progress: -0.363 },
+    Fit { constant: 2.662, value: 1.955, progress: 0.156 },
+    Fit { constant: 0.893, value: 1.055, progress: 0.800 },
+    Fit { constant: -2.763, value: 0.710, progress: 0.985 },
 ];
 
 fn fit(fits: &[Fit], goal: u8) -> &Fit {
