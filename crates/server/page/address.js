@@ -1,5 +1,7 @@
 // Addresses within the page: `#play/game/7` is the view `play` with the parameter `game`.
 
+import { parse } from "./rules.js";
+
 /** An address of those parameters that are set. */
 export function hash(name, params = {}) {
   const parts = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
@@ -23,4 +25,11 @@ export function parseHash(text) {
     while (key === "board" && /^[0-9a-h]{2,4}$/i.test(rest[i + 2] ?? "") && params.board.length < 16) params.board += rest[++i + 1];
   }
   return { name, params };
+}
+
+/** Why the board or the game of an address is none; empty where nothing is wrong with them. */
+export function troubleOf({ board, game }) {
+  if (board && !parse(board)) return `“${board}” is not a board. A board has 16, 9 or 4 cells: 0 is empty, 1 is a 2, b is a 2048.`;
+  const number = Number(game ?? 0);
+  return Number.isSafeInteger(number) && number >= 0 ? "" : `There is no game “${game}”. Games have numbers from 0 on.`;
 }

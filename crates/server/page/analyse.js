@@ -17,9 +17,9 @@ export const shortcuts = [["↑ → ↓ ←", "slide"], ["R", "a random new tile
 const FIRST = "0123/1235/0146/0002";
 const BRUSHES = [null, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
 const CHANCES_FROM = {
-  model: "Shares of the built-in model's own games that reached these tiles from positions of this value.",
-  exact: "Exact, if every move is the best one.",
-  games: "Shares of 500 games from here with the best moves.",
+  model: "If the built-in model plays on: the shares of its games that reached these tiles from positions of this value.",
+  exact: "If every move is the best one: exact.",
+  games: "If every move is the best one: the shares of 500 games from here.",
 };
 const ENOUGH = 4; // seconds after which a running analysis goes no deeper
 
@@ -35,7 +35,6 @@ class Analyse {
   constructor(root, params, app) {
     Object.assign(this, { root, params, app });
     const cells = parse(params.board ?? recall("analysed") ?? FIRST);
-    if (!cells && params.board) throw Object.assign(new Error(`“${params.board}” is not a board`), { hint: "16, 9 or 4 cells: 0 is empty, 1 is a 2, b is a 2048" });
     this.tree = kept && format(kept.at.cells) === format(cells ?? []) ? kept : new Tree(cells ?? parse(FIRST));
     this.brush = null;
     this.ask = quietly(60, () => this.question());
@@ -276,7 +275,7 @@ class Analyse {
     const rows = Object.entries(tiles ?? {}).map(([tile, chance]) => row(tile, chance));
     const known = endgame && typeof endgame.best === "number" ? [h("p", { class: "note" }, `Exact, by an endgame table: ${endgame.name}`), row("", endgame.best)] : [];
     const note = rows.length || known.length ? CHANCES_FROM[from] ?? "" : "Known on 4×4 with a model of values, and on small boards with exact values.";
-    this.tiles.replaceChildren(...rows, h("p", { class: "note" }, note), ...known);
+    this.tiles.replaceChildren(h("p", { class: "note" }, note), ...rows, ...known);
   }
 
   drawLine(line) {

@@ -1,6 +1,6 @@
 // The frame around the views: addresses, keys, settings, help.
 
-import { hash, parseHash } from "./address.js";
+import { hash, parseHash, troubleOf } from "./address.js";
 import { announce, complain, h, icon, toast } from "./dom.js";
 import { remember } from "./store.js";
 import { apply, isDark, onChange, set, settingsForm } from "./settings.js";
@@ -75,7 +75,9 @@ function open(event) {
   const root = h("div", { class: `view view-${name ?? "nowhere"}` });
   main.replaceChildren(h("h1", { class: "unseen" }, VIEWS[name]?.title ?? "There is nothing at this address"), root);
   if (event) announce(VIEWS[name]?.title ?? "There is nothing at this address");
-  if (!name) return root.append(nowhere());
+  // Games in Review are those of this browser, and have names.
+  const trouble = name && name !== "review" ? troubleOf(params) : "";
+  if (!name || trouble) return root.append(nowhere(trouble || undefined));
   try {
     current.view = VIEWS[name].mount(root, params, app);
   } catch (error) {

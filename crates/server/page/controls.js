@@ -24,6 +24,9 @@ const POLICY_SEARCHES = [
   ["plain", "one board"],
 ];
 
+// Other searches of a network, which an address may name.
+const SEARCH = /^(\d+ply|[\d.]+m?s|\d+nodes|adaptive=\d+)(\+[\w=.]+)*$/;
+
 let fieldCount = 0;
 
 /** A control with its label. */
@@ -89,10 +92,12 @@ export function playerSelects(list, { model, search, exact = false, deepen = fal
   const offer = (value) => {
     const known = searchesOf(list.find(({ name }) => name === models.value));
     const running = deepen && known === SEARCHES ? [["deepen", "deeper and deeper"]] : [];
-    const all = [...running, ...known, ...(exact ? [["exact", "exact (solved)"]] : [])];
+    const isNamed = ([name]) => name === value;
+    const named = known === SEARCHES && SEARCH.test(value) && !known.some(isNamed) ? [[value, value]] : [];
+    const all = [...running, ...known, ...named, ...(exact ? [["exact", "exact (solved)"]] : [])];
     searches.replaceChildren(...all.map(([name, text]) => h("option", { value: name }, text)));
     const usual = deepen && known === SEARCHES ? "deepen" : known === SEARCHES ? STRONG : known[0][0];
-    searches.value = all.some(([name]) => name === value) ? value : usual;
+    searches.value = all.some(isNamed) ? value : usual;
   };
   offer(search);
   return { model: models, search: searches };

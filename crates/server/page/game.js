@@ -121,8 +121,8 @@ export function textOf(kept) {
   return kept.text ?? PlayedGame.restore(kept)?.text ?? "";
 }
 
-/** The best score on boards of a side, of games that count. */
-export function bestScore(side) {
-  const counting = games.list().filter((game) => game.side === side && !game.text && !game.start && !game.undone && !game.helped);
+/** The best score on boards of a game's side, of the other games that count: the list knows this one as it was kept last. */
+export function bestScore({ side, id }) {
+  const counting = games.list().filter((game) => game.side === side && game.id !== id && !game.text && !game.start && !game.undone && !game.helped);
   return Math.max(0, ...counting.map(({ score }) => score));
 }

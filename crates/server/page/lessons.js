@@ -15,7 +15,7 @@ export class Lesson {
     Object.assign(this, { board, errors, onsolve, onend });
     this.at = 0;
     this.found = 0;
-    this.text = h("p", { class: "caption", role: "status" });
+    this.text = h("p", { class: "caption" });
     this.show = button("hint", "Show the answer", () => this.reveal());
     this.next = button("right", "Next", () => this.step());
     this.element = h("div", { class: "lesson" }, this.text, h("div", { class: "actions" }, this.show, this.next, button("close", "Leave", () => this.onend())));

@@ -59,12 +59,10 @@ class Play {
     if (open) return this.take(PlayedGame.restore(games.find(open)) ?? current ?? new PlayedGame({ side: this.side }), current);
     if (board) {
       const cells = parse(board);
-      if (!cells) throw Object.assign(new Error(`“${board}” is not a board`), { hint: "16, 9 or 4 cells: 0 is empty, 1 is a 2, b is a 2048" });
       const start = { cells, stream: stream && Stream.parse(stream), score: Number(score) || 0 };
       const same = current?.start?.board === format(cells, "") && (!stream || current.start.stream === stream);
       return this.take(same ? current : new PlayedGame({ start }), current);
     }
-    if (number !== undefined && !(Number.isSafeInteger(number) && number >= 0)) throw Object.assign(new Error(`There is no game “${game}”`), { hint: "games have numbers from 0 on" });
     if (current && (number === undefined || current.number === number)) return this.take(current);
     this.take(new PlayedGame({ side: this.side, number }), current);
   }
@@ -72,7 +70,7 @@ class Play {
   build() {
     this.board = new Board({ label: "Your board", onmove: (move) => this.move(move) });
     this.figures = figures({ score: "Score", best: "Your best", moves: "Moves", accuracy: "Accuracy" });
-    this.values = new MoveValues({ onmove: (move) => this.move(move) });
+    this.values = new MoveValues({ onmove: (move) => this.move(move), chances: true });
     this.strip = h("div", { class: "strip", role: "list", "aria-label": "Your moves, by what they kept" });
     this.auto = button("auto", "Let the model play", () => this.autoPlay(), { key: "P" });
     this.game = h("input", { type: "number", min: 0, max: 999999999, inputmode: "numeric", onchange: () => this.numbered() });
@@ -185,7 +183,7 @@ class Play {
   showFigures() {
     const { frame, count, counts } = this.played;
     this.figures.score.set(whole(frame.score));
-    this.figures.best.set(whole(Math.max(bestScore(this.side), counts ? frame.score : 0)));
+    this.figures.best.set(whole(Math.max(bestScore(this.played), counts ? frame.score : 0)));
     this.figures.moves.set(whole(count));
     this.undoButton.disabled = count === 0 && !recall(`before.${this.side}`);
     const { undone, helped, start } = this.played;

@@ -41,13 +41,14 @@ class Results {
     this.scores.onpick = (bin, series) => this.pick(bin, series);
     this.tiles = new BarChart({ title: "Share of games that reach a tile", height: 230, y: percent, high: 1 }).saveable("tiles");
     this.steps = new BarChart({ title: "Survival by step: of the games with a tile, the share that reach the next", height: 230, y: percent, high: 1 }).saveable("steps");
+    this.ranked = h("div", { class: "ranked" });
     this.gameList = h("div", { class: "found" });
     this.replay = h("div", { class: "replay" });
-    this.commands = [this.scores, this.tiles, this.steps].map(() => command(""));
-    const [scores, tiles, steps] = this.commands.map(({ element }) => element);
-    this.charts = h("div", { class: "pair" }, panel("", this.scores.element, h("p", { class: "note" }, "A click on a bar lists its games."), this.gameList, this.replay, scores), panel("", this.tiles.element, tiles), panel("", this.steps.element, steps));
+    this.commands = ["table", "scores", "tiles", "steps"].map(() => command(""));
+    const [table, scores, tiles, steps] = this.commands.map(({ element }) => element);
+    this.charts = h("div", { class: "pair" }, panel("", this.scores.element, h("p", { class: "note" }, "A click on a bar lists its games."), this.ranked, this.gameList, this.replay, scores), panel("", this.tiles.element, tiles), panel("", this.steps.element, steps));
     const save = downloads("evaluations", { csv: () => this.evaluations.map(flat), json: () => this.evaluations });
-    this.root.append(panel("Evaluations", this.table, save), this.charts, this.form(), this.disagreements());
+    this.root.append(panel("Evaluations", this.table, save, table), this.charts, this.form(), this.disagreements());
     for (const evaluation of this.evaluations.slice(0, 2)) this.chosen.add(evaluation);
     this.draw();
   }
@@ -91,7 +92,7 @@ class Results {
   draw() {
     const { evaluations } = this;
     if (!evaluations.length) {
-      this.charts.hidden = true;
+      this.charts.hidden = this.commands[0].element.hidden = true;
       return this.table.replaceChildren(h("p", { class: "note" }, "Nothing has been evaluated yet. Runs evaluate themselves as they learn; or let a model play below."));
     }
     const columns = TILES.filter((tile) => evaluations.some((e) => (e.tiles[tile] ?? 0) > 0));
@@ -121,13 +122,17 @@ class Results {
     const chosen = [...this.chosen];
     this.charts.hidden = chosen.length === 0;
     const how = chosen.map((e) => `afterstate eval ${this.path(e.model)} --search ${e.search} --games ${e.games} --seed ${e.seed}`).join("; ");
-    for (const { set } of this.commands) set(how);
+    for (const { element, set } of this.commands) {
+      element.hidden = !how;
+      set(how);
+    }
     const withScores = chosen.filter((e) => e.scores?.length);
     this.scores.element.parentElement.hidden = withScores.length === 0;
     this.withScores = withScores;
     this.gameList.replaceChildren();
     this.closeReplay?.();
     this.replay.replaceChildren();
+    this.ranked.replaceChildren(...withScores.map((e) => this.ranks(e)));
     if (withScores.length) {
       this.bins = histogram(withScores.map((e) => e.scores), 24);
       this.scores.set(this.bins.names, withScores.map((e, i) => ({ name: nameOf(e), values: this.bins.shares[i], slot: chosen.indexOf(e) })));
@@ -136,6 +141,14 @@ class Results {
     this.tiles.set(tiles, chosen.map((e) => ({ name: nameOf(e), values: tiles.map((tile) => shareOf(e, tile)) })));
     const survival = (e, i) => (shareOf(e, tiles[i]) > 0 ? shareOf(e, tiles[i + 1]) / shareOf(e, tiles[i]) : 0);
     this.steps.set(tiles.slice(1).map((tile, i) => `${short(Number(tiles[i]))} → ${short(Number(tile))}`), chosen.map((e) => ({ name: nameOf(e), values: tiles.slice(1).map((_, i) => survival(e, i)) })));
+  }
+
+  /** Some games of an evaluation without a click on a bar. */
+  ranks(e) {
+    const numbers = e.scores.map((_, number) => number).sort((a, b) => e.scores[a] - e.scores[b]);
+    const one = ([name, rank]) => button("", name, () => this.app.attempt(() => this.playAgain(e, numbers[rank], e.scores[numbers[rank]])), { kind: "small" });
+    const places = [["lowest score", 0], ["middle score", Math.floor(numbers.length / 2)], ["highest score", numbers.length - 1]];
+    return h("div", { class: "actions start", role: "group", "aria-label": `Games of ${nameOf(e)}` }, h("span", { class: "note" }, `${nameOf(e)}, the game with the`), places.map(one));
   }
 
   /** The games of a bar: they are numbered, and can be played again. */

@@ -163,7 +163,7 @@ class Review {
     const { result } = this;
     this.root.classList.remove("unreviewed");
     this.board ??= new Board({ label: "The position", onmove: (move) => this.lesson?.try(move) });
-    this.values ??= new MoveValues();
+    this.values ??= new MoveValues({ chances: true });
     this.caption = h("p", { class: "caption" });
     this.where = h("output", { class: "pace" });
     const walk = h("div", { class: "transport" },

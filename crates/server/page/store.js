@@ -78,18 +78,29 @@ export function exportAll() {
   return { afterstate: 1, exported: new Date().toISOString(), kept: Object.fromEntries(entries) };
 }
 
-/** Takes back what `exportAll` gave. Games and puzzles are added to those that are here, settings are replaced. */
+const IN_PLAY = "play.";
+
+/**
+ * Takes back what `exportAll` gave. Games and puzzles are added to those that are here, settings are replaced. A game in play
+ * stays where there is one; that of the file is added to the list.
+ */
 export function importAll(file) {
   const kept = file?.afterstate === 1 && file.kept;
   if (!kept || typeof kept !== "object") throw new Error("this is not an export of this page");
   const known = new Set(games.list().map(({ id }) => id));
   const isGame = (game) => typeof game?.id === "string" && Number.isFinite(game.score);
   const brought = parsed(kept.games).filter((game) => isGame(game) && !known.has(game.id));
+  for (const [key, value] of Object.entries(kept)) {
+    const [game] = key.startsWith(IN_PLAY) ? parsed(`[${value}]`) : [];
+    const isHere = game && [recallJson(key, null), ...games.list(), ...brought].some((one) => one?.id === game.id);
+    if (isGame(game) && game.count > 0 && !isHere) brought.push(game);
+  }
   const all = [...games.list(), ...brought].sort((a, b) => String(b.date).localeCompare(String(a.date)));
   if (!rememberJson("games", all.slice(0, MOST_GAMES))) throw new Error("the browser has no room for so many games");
   puzzles.add(parsed(kept.puzzles).filter((puzzle) => typeof puzzle?.board === "string"));
   for (const [key, value] of Object.entries(kept)) {
-    if (typeof value === "string" && !["games", "puzzles", "token"].includes(key)) remember(key, value);
+    const isKept = ["games", "puzzles", "token"].includes(key) || (key.startsWith(IN_PLAY) && recall(key) !== null);
+    if (typeof value === "string" && !isKept) remember(key, value);
   }
   return brought.length;
 }

@@ -24,7 +24,9 @@ function scaleOf(advice) {
 }
 
 export class MoveValues {
-  constructor({ onmove } = {}) {
+  /** `chances` says what the moves do to the chance by which they are graded. */
+  constructor({ onmove, chances = false } = {}) {
+    this.chances = chances;
     this.rows = Object.fromEntries(MOVES.map((move) => [move, row(move, onmove)]));
     this.scale = h("div", { class: "scale" }, h("span", {}), h("span", {}), h("span", {}));
     this.chance = h("p", { class: "note chance" });
@@ -39,7 +41,7 @@ export class MoveValues {
     const scale = scaleOf(advice);
     for (const move of MOVES) fillRow(this.rows[move], advice, move, played, scale);
     this.#showScale(advice, scale);
-    this.chance.textContent = chanceText(advice, played);
+    this.chance.textContent = this.chances ? chanceText(advice, played) : "";
     const effort = [
       advice.plies ? `${advice.plies}-ply` : null,
       advice.evaluated ? `${whole(advice.evaluated)} ${advice.evaluated === 1 ? "position" : "positions"}` : null,
@@ -68,10 +70,10 @@ export class MoveValues {
   }
 }
 
-/** What the moves do to the chance of the next large tile, in words. */
+/** What the moves do to the chance of the next large tile, in words; and whose chance it is: not that of the model. */
 function chanceText({ chance, best }, played) {
   if (!chance || !best) return "";
-  const better = `Chance of a ${chance.tile} in this game: ${percent(chance.moves[best])} with ${best}`;
+  const better = `Chance of a ${chance.tile} in games of players of all strengths: ${percent(chance.moves[best])} with ${best}`;
   return played && played !== best ? `${better}, ${percent(chance.moves[played])} with ${played}.` : `${better}.`;
 }
 
@@ -105,7 +107,9 @@ function fillRow({ element, bar, value, diff }, advice, move, played, scale) {
 function less(loss, best) {
   if (loss === 0) return "equal";
   const share = best > 0 ? (100 * loss) / best : 0;
-  return best > 0 ? `−${share < 0.1 ? "<0.1" : share < 10 ? Number(share.toFixed(1)) : whole(share)}%` : `−${shown(loss)}`;
+  if (best <= 0) return `−${shown(loss)}`;
+  if (share < 0.001) return "≈ equal";
+  return `−${share < 0.1 ? Number(share.toPrecision(1)) : share < 10 ? Number(share.toFixed(1)) : whole(share)}%`;
 }
 
 /** A policy's row: how probable the move is, and how many of the eight symmetric boards are for it. */

@@ -65,7 +65,6 @@ class Watch {
     }
     if (!board) return this.newGame(game);
     const cells = parse(board);
-    if (!cells) throw Object.assign(new Error(`“${board}” is not a board`), { hint: "16, 9 or 4 cells: 0 is empty, 1 is a 2, b is a 2048" });
     this.open({ board: format(cells, ""), stream: String((stream && Stream.parse(stream)) || freshStream()), score: Number(score) || 0 }, cells);
   }
 
@@ -138,7 +137,6 @@ class Watch {
 
   newGame(game) {
     const number = game === undefined || game === "" ? someNumber() : Number(game);
-    if (!Number.isSafeInteger(number) || number < 0) throw Object.assign(new Error(`There is no game “${game}”`), { hint: "games have numbers from 0 on" });
     const seed = Number(this.params.seed ?? 1);
     const { cells, stream } = firstBoard(this.side, number, Number.isSafeInteger(seed) && seed >= 0 ? seed : 1);
     this.open({ game: number, stream: String(stream), score: 0 }, cells);

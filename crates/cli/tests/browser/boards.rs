@@ -129,13 +129,16 @@ pub(crate) async fn an_analysis_deepens(page: &Page) {
     let chances = page.value("[...document.querySelectorAll('.chance-row .bar')].map(b => parseFloat(b.style.getPropertyValue('--width')))").await;
     let chances: Vec<f64> = serde_json::from_value(chances).expect("numbers");
     assert!(chances.windows(2).all(|pair| pair[0] >= pair[1]), "larger tiles are rarer: {chances:?}");
+    // It is said whose chances they are, and those by which moves of players are graded are left to Play and Review.
+    let whose = page.text("document.querySelector('.chances .note').textContent").await;
+    assert!(whose.starts_with("If the built-in model plays on"), "{whose}");
+    assert_eq!(page.text("document.querySelector('.values .chance').textContent").await, "");
 }
 
 /// On 2×2 everything is known.
 pub(crate) async fn chances_are_exact_where_they_can_be(page: &Page) {
     page.go("#analyse/board/1100/search/exact").await;
-    page.until("it is said", "/Exact, if every move/.test(document.querySelector('.chances')?.textContent)")
-        .await;
+    page.until("it is said", "/best one: exact/.test(document.querySelector('.chances')?.textContent)").await;
     let rows = "[...document.querySelectorAll('.chance-row')].map(r => r.textContent).join(' ')";
     // By hand: a search through all games from two 2s side by side.
     assert_eq!(page.text(rows).await, "4100% 8100% 1696.3% 328.3%");

@@ -162,22 +162,28 @@ pub(crate) async fn settings_are_in_one_place(page: &Page) {
 }
 
 pub(crate) async fn wrong_addresses_say_so(page: &Page) {
-    for hash in ["#analyse/board/%", "#constructor", "#nothing/x"] {
-        page.load(hash).await;
-        page.until(
-            hash,
-            "/nothing at this address/i.test(document.querySelector('main .panel')?.textContent)",
-        )
-        .await;
-    }
+    let panel = "document.querySelector('main .panel')?.textContent";
     for (hash, text) in [
-        ("#analyse/board/zzz", "is not a board"),
-        ("#play/game/-5", "There is no game"),
-        ("#watch/game/x", "There is no game"),
+        ("#analyse/board/%", "a part of it may be missing"),
+        ("#constructor", "a part of it may be missing"),
+        ("#nothing/x", "a part of it may be missing"),
+        ("#analyse/board/zzz", "“zzz” is not a board"),
+        ("#play/board/12", "“12” is not a board"),
+        ("#play/game/-5", "There is no game “-5”"),
+        ("#watch/game/x", "There is no game “x”"),
     ] {
         page.load(hash).await;
-        page.until(hash, &format!("document.getElementById('toasts').textContent.includes({text:?})")).await;
+        page.until(hash, &format!("/nothing at this address/i.test({panel}) && {panel}.includes({text:?})"))
+            .await;
     }
+    // A search that is not in the list is none the less the one that is asked for.
+    page.load("#watch/game/5/model/quick/search/30ms").await;
+    page.until(
+        "the search of the address",
+        "document.querySelector('select[name=search]')?.value === '30ms'",
+    )
+    .await;
+    page.until("and it plays", &format!("{} >= 1", figure("Moves"))).await;
     for view in ["watch", "play", "analyse", "review"] {
         page.load(&format!("#{view}/model/nobody")).await;
         page.until(

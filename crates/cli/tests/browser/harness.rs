@@ -289,6 +289,13 @@ impl Page {
         element.send_keys(text).await.expect("a filled field");
     }
 
+    /// Chooses a file, also where a button stands in for the field.
+    pub(crate) async fn fill_file(&self, selector: &str, path: &Path) {
+        let found = self.client.find(Locator::Css(selector)).await;
+        let element = found.unwrap_or_else(|error| panic!("{selector}: {error}"));
+        element.send_keys(&path.display().to_string()).await.expect("a chosen file");
+    }
+
     /// Clicks on the button with a text.
     pub(crate) async fn click(&self, text: &str) {
         let path = format!("//button[contains(., '{text}')]");

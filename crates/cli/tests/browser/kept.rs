@@ -38,6 +38,7 @@ pub(crate) async fn a_game_survives(page: &Page) {
     page.press('u').await;
     page.until("the history is there too", &format!("{} === {}", figure("Moves"), game.1 - 1)).await;
     page.until("it is said that it does not count", "/does not count/.test(document.body.innerText)").await;
+    page.until("and it does not", &format!("{} > 0 && {} === 0", figure("Score"), figure("Your best"))).await;
     page.stop_server();
     page.press(Key::Left.into()).await;
     page.press(Key::Up.into()).await;
@@ -116,6 +117,47 @@ pub(crate) async fn games_are_exported_and_imported(page: &Page) {
     assert_eq!(page.run_async(script).await, "1 0 true true this is not an export of this page");
     page.reload().await;
     page.until("they are in the list", &format!("{count} === {before}")).await;
+    as_a_file(page).await;
+}
+
+/// The same by the buttons of the settings: the file brings everything into a browser that has nothing but a game in play.
+async fn as_a_file(page: &Page) {
+    let (open, in_play) = (
+        "document.getElementById('settings-button').click()",
+        "JSON.parse(localStorage.getItem('afterstate.play.4')).id",
+    );
+    page.run(open).await;
+    page.until("the settings are open", "document.querySelector('#settings[open]')").await;
+    page.run("HTMLAnchorElement.prototype.click = () => {}; window.saved = null; const make = URL.createObjectURL; URL.createObjectURL = (blob) => (blob.text().then(t => window.saved = t), make.call(URL, blob))").await;
+    page.click("Save as a file").await;
+    page.until("a file is saved", "window.saved").await;
+    let file = page.folder.join("games.json");
+    std::fs::write(&file, page.text("window.saved").await).expect("a file");
+    let (old, list) = (
+        page.text(in_play).await,
+        page.value("JSON.parse(localStorage.getItem('afterstate.games')).map(g => g.id).sort()").await,
+    );
+    page.run("const token = localStorage.getItem('afterstate.token'); localStorage.clear(); localStorage.setItem('afterstate.token', token)").await;
+    page.load("#play/game/13").await;
+    page.until("game 13 is there", "document.querySelectorAll('.tile').length === 2").await;
+    play_some(page).await;
+    let new = page.text(in_play).await;
+    page.go("#watch").await;
+    page.run(open).await;
+    page.until("the settings are open again", "document.querySelector('#settings[open]')").await;
+    page.fill_file("#settings input[type=file]", &file).await;
+    page.until("it is told", "/games were added/.test(document.getElementById('toasts').textContent)").await;
+    assert_eq!(page.text(in_play).await, new, "the game in play goes on");
+    let has = page
+        .value(&format!(
+            "[{}, ...{list}].every(id => JSON.parse(localStorage.getItem('afterstate.games')).some(g => g.id === id))",
+            serde_json::json!(old)
+        ))
+        .await;
+    assert_eq!(has, true, "all games of the file, also the one that was in play");
+    page.press(Key::Escape.into()).await;
+    page.go("#play").await;
+    page.until("the list is there", "document.querySelectorAll('.games .game').length >= 2").await;
 }
 
 /// An unfinished game goes to the review; its address survives a reload, and its accuracy is in the list.

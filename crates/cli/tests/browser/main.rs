@@ -43,6 +43,7 @@ fn the_page_in_a_browser() {
         research::recipes_are_found(&page).await;
         research::two_models_are_compared(&page).await;
         research::a_game_of_a_bar_goes_on(&page).await;
+        research::a_game_is_found_by_keyboard(&page).await;
         research::commands_and_files_are_offered(&page).await;
         research::without_the_token_nothing_starts(&page).await;
         assert_eq!(page.console_errors().await, Vec::<String>::new(), "errors in the browser's console");

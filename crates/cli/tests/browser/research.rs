@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use afterstate_lab::run::Directory;
+use fantoccini::key::Key;
 use serde_json::json;
 
 use crate::{Page, axe};
@@ -245,6 +246,23 @@ pub(crate) async fn a_game_of_a_bar_goes_on(page: &Page) {
     page.until("it is graded", "document.querySelector('.view-review .ring')").await;
 }
 
+/// The games of an evaluation can be reached without a pointer.
+pub(crate) async fn a_game_is_found_by_keyboard(page: &Page) {
+    evaluated(page).await;
+    for (name, pick) in [("lowest score", "min"), ("highest score", "max")] {
+        page.run(&format!("[...document.querySelector('.ranked').querySelectorAll('button')].find(b => b.textContent === {name:?}).focus()")).await;
+        page.press(Key::Enter.into()).await;
+        let scores = "fetch('/api/v1/evaluations').then(a => a.json()).then(a => a.evaluations.flatMap(e => e.scores?.length ? [e.scores] : []))";
+        let points = page.run(&format!("return {scores}.then(all => all.map(s => Math.{pick}(...s)))")).await;
+        let points: Vec<u64> = serde_json::from_value(points).expect("scores");
+        page.until(
+            name,
+            &format!("{points:?}.some(p => document.querySelector('.replay .note')?.textContent.endsWith(`: ${{p.toLocaleString('en-GB')}} points.`))"),
+        )
+        .await;
+    }
+}
+
 /// Results, with an evaluation whose games are known.
 async fn evaluated(page: &Page) {
     page.load("#results").await;
@@ -276,7 +294,7 @@ pub(crate) async fn commands_and_files_are_offered(page: &Page) {
             "[...document.querySelectorAll('.panel')].find(p => p.textContent.startsWith({title:?}))?.querySelector('.command code').textContent"
         )
     };
-    for title in ["Scores", "Share of games", "Survival by step"] {
+    for title in ["Evaluations", "Scores", "Share of games", "Survival by step"] {
         let text = page.text(&panel(title)).await;
         assert!(text.starts_with("afterstate eval ") && text.contains(" --games "), "{title}: {text}");
     }
@@ -379,7 +397,7 @@ pub(crate) async fn three_by_three_is_solved_by_a_click(page: &Page) {
     assert!(page.folder.join("models/3x3.solution").exists(), "and kept");
     page.until(
         "chances are those of the best play",
-        "/Shares of 500 games|Exact, if/.test(document.querySelector('.chances').textContent)",
+        "/best one: (exact|the shares of 500 games)/.test(document.querySelector('.chances').textContent)",
     )
     .await;
     // The mean of the whole game, 5,468, lies between those of its beginnings.

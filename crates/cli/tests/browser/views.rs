@@ -103,6 +103,11 @@ pub(crate) async fn a_hint_shows_four_values(page: &Page) {
         "document.querySelectorAll('.edge.best').length === 1",
     )
     .await;
+    page.until(
+        "it is said whose chance it is",
+        "/^Chance of a 512 in games of players of all strengths: [\\d.]+% with (up|right|down|left)/.test(document.querySelector('.values .chance').textContent)",
+    )
+    .await;
 }
 
 pub(crate) async fn a_pasted_board_is_analysed(page: &Page) {
