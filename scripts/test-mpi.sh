@@ -13,11 +13,12 @@ command -v mpirun > /dev/null && command -v clang > /dev/null || install_mpi
 profile=${PROFILE:-dev}
 # A rank is killed within so many seconds of its start.
 within=${KILL_WITHIN:-2}
-cargo clippy -p afterstate -p afterstate-cluster --features afterstate/mpi --locked -- -D warnings
-# Both at once: what they have in common is compiled once.
-cargo build --profile "$profile" --workspace --features mpi --bin afterstate --example replicas --locked
-built=target/$([ "$profile" = dev ] && echo debug || echo "$profile")
-afterstate=$PWD/$built/afterstate replicas=$PWD/$built/examples/replicas
+# The same packages and targets, so that what they have in common is compiled once.
+targets=(--workspace --features mpi --bin afterstate --example replicas --locked)
+cargo clippy "${targets[@]}" -- -D warnings
+cargo build --profile "$profile" "${targets[@]}"
+built=$(realpath "${CARGO_TARGET_DIR:-target}")/$([ "$profile" = dev ] && echo debug || echo "$profile")
+afterstate=$built/afterstate replicas=$built/examples/replicas
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -91,6 +92,10 @@ refused "a budget in actions or seconds" train reference/4x6-tc --set network.tu
 "$afterstate" train --list ramesh-2018 > list.txt
 ranks 3 "$afterstate" train --list ramesh-2018 > list-3.txt
 same list.txt list-3.txt "a list by 3 ranks differs"
+code=0
+OMPI_COMM_WORLD_SIZE=3 "$afterstate" eval model --games 1 > refused.out 2> refused.txt || code=$?
+[ "$code" -eq 2 ] && grep -q "started 3 of these processes, but their MPI library finds 1" refused.txt && [ ! -s refused.out ] \
+    || { cat refused.txt; echo "error: processes that do not find one another: exit code $code" >&2; exit 1; }
 echo "refused"
 
 echo "=== merged training is what a serial account of it says, bit for bit"
@@ -108,6 +113,14 @@ merged, serial = map(tensors, sys.argv[1:])
 assert any(any(tensor) for tensor in merged.values()), "the network has not learned anything"
 assert merged == serial, "the bits of the ranks are not those of the serial account"
 PYTHON
+# The share of the time that games stood still for merges, and what has been sent, are in the logs of all ranks.
+cat > shares.py << 'PYTHON'
+import json, sys
+
+lines = [line for line in map(json.loads, open(sys.argv[1])) if "actions" in line]
+assert lines and all(0 < line["merge_share"] <= 1 for line in lines), f"{sys.argv[1]}: {lines}"
+assert any(line["merge_bytes_per_second"] > 0 for line in lines), f"{sys.argv[1]}: {lines}"
+PYTHON
 recipe=("${small[@]}" --set budget.actions=786432)
 for step_size in tc fixed; do
     for number in 2 3 4; do
@@ -115,6 +128,8 @@ for step_size in tc fixed; do
         ranks "$number" "$afterstate" train quick "${recipe[@]}" --set learning.step_size=$step_size --merge 65536 --out "$merged" --json 2> /dev/null | grep -q '"finished":true'
         "$replicas" quick "$number" 65536 mean "$merged.safetensors" network.tuples=2x4 learning.step_size=$step_size budget.actions=786432 evaluation.every=0 > /dev/null
         python3 compare.py "$merged/model.safetensors" "$merged.safetensors"
+        for log in "$merged/log.jsonl" "$merged"/replica-*/log.jsonl; do python3 shares.py "$log"; done
+        [ "$(ls -d "$merged"/replica-* | wc -l)" -eq $((number - 1)) ]
         echo "$step_size, $number ranks: the same"
     done
 done

@@ -32,6 +32,7 @@ pub(crate) fn join() -> Result<impl Sized, Failure> {
             JoinError::WithoutMpi(_) => {
                 "build it with `cargo build --release --features mpi`, or divide the work with `--part K/N`"
             }
+            JoinError::OtherLibrary { .. } => "start it by the mpirun of the library that it was built with",
             JoinError::Library(_) => "docs/cluster.md names the libraries that it is tested with",
         };
         Failure::input(error, hint)

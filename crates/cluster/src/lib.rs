@@ -39,6 +39,14 @@ pub enum JoinError {
     /// The program knows nothing of MPI.
     #[error("mpirun started {0} of these processes, but this program was built without MPI")]
     WithoutMpi(usize),
+    /// The library knows nothing of the other processes.
+    #[error("mpirun started {started} of these processes, but their MPI library finds {found}")]
+    OtherLibrary {
+        /// What the environment says.
+        started: usize,
+        /// What the library says.
+        found: usize,
+    },
     /// The library is of no use.
     #[error("MPI: {0}")]
     Library(&'static str),
@@ -57,9 +65,20 @@ fn asked(name: &str) -> Option<usize> {
     env::var(name).ok()?.parse().ok()
 }
 
+/// Whether the process was started by PMIx, as `mpirun` and Slurm's `srun --mpi=pmix` do.
+fn has_pmix() -> bool {
+    env::var_os("PMIX_RANK").is_some()
+}
+
 /// The number that `mpirun` has given this process, whether or not it joins the others; none without `mpirun`.
 pub fn rank_asked_for() -> Option<usize> {
-    asked("OMPI_COMM_WORLD_RANK").or_else(|| asked("PMI_RANK"))
+    asked("OMPI_COMM_WORLD_RANK").or_else(|| asked("PMI_RANK")).or_else(|| asked("PMIX_RANK"))
+}
+
+/// The number of processes that `mpirun` has started. PMIx itself does not say it in the environment, but Slurm does.
+fn size_asked_for() -> Option<usize> {
+    let of_step = || asked("SLURM_STEP_NUM_TASKS").filter(|_| has_pmix());
+    asked("OMPI_COMM_WORLD_SIZE").or_else(|| asked("PMI_SIZE")).or_else(of_step)
 }
 
 /// Joins the other processes that `mpirun` has started, if it has. They are together until what is returned is dropped.
@@ -67,11 +86,16 @@ pub fn rank_asked_for() -> Option<usize> {
 /// # Errors
 /// When the program was built without MPI, or the library cannot be used by threads.
 pub fn join() -> Result<impl Sized, JoinError> {
-    let size = asked("OMPI_COMM_WORLD_SIZE").or_else(|| asked("PMI_SIZE"));
-    let joined = match (size, env::var_os("PMIX_RANK").is_some()) {
+    let started = size_asked_for();
+    let joined = match (started, has_pmix()) {
         (Some(1), _) | (None, false) => None,
         (size, _) => backend::join(size.unwrap_or(1))?,
     };
+    if let (Some(started), Some(&(.., found))) = (started, joined.as_ref())
+        && started != found
+    {
+        return Err(JoinError::OtherLibrary { started, found });
+    }
     let (guard, world) = joined.map_or((None, None), |(guard, backend, rank, size)| {
         (Some(guard), (size > 1).then_some(World { backend, rank, size }))
     });

@@ -124,7 +124,7 @@ pub(super) fn progress(directory: &Directory) -> Option<TrainingProgress> {
     let checkpoint = TensorFile::open(&directory.checkpoint()).ok()?;
     let state: State = serde_json::from_str(checkpoint.metadata().get(STATE)?).ok()?;
     let model = TensorFile::open(&directory.model()).ok()?;
-    let progress = state.trainer.progress;
+    let progress = replicas::of_all(state.trainer.progress, state.replicas.len() + 1);
     (model.metadata().get("actions")? == &progress.actions.to_string()).then_some(progress)
 }
 

@@ -129,6 +129,12 @@ pub(super) fn restore(
     Ok(trainer.restore(&state)?)
 }
 
+/// What so many replicas have done, when each has done as much as this one.
+pub(super) fn of_all(progress: TrainingProgress, replicas: usize) -> TrainingProgress {
+    let size = replicas as u64;
+    TrainingProgress { actions: progress.actions * size, episodes: progress.episodes * size, ..progress }
+}
+
 /// What all replicas have decided at a merge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Decision {
@@ -174,10 +180,9 @@ impl Merger {
         }
     }
 
-    /// What all replicas have done, when each has done as much as this one.
+    /// What all replicas have done.
     pub(super) fn of_all(&self, progress: TrainingProgress) -> TrainingProgress {
-        let size = self.merging.replicas.size() as u64;
-        TrainingProgress { actions: progress.actions * size, episodes: progress.episodes * size, ..progress }
+        of_all(progress, self.merging.replicas.size())
     }
 
     /// The moves of this replica when all have made so many.

@@ -10,6 +10,7 @@ mod evaluate;
 mod model;
 mod recipe;
 mod records;
+mod replicas;
 mod review;
 mod run;
 mod starts;
