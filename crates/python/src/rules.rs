@@ -359,6 +359,19 @@ static NTH_ACTION: [[u8; 4]; 16] = {
     table
 };
 
+/// The number of actions in each set.
+static COUNT: [u8; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
+
+/// The set of actions that are not 0 in a mask, as four bits: all four bytes at once.
+#[inline(always)]
+fn set_of(mask: [i8; 4]) -> usize {
+    let word = u32::from_le_bytes(mask.map(|legal| legal as u8));
+    // The highest bit of each byte that is not 0, then the lowest; a product brings the four of them together.
+    let high = word | ((word & 0x7f7f_7f7f) + 0x7f7f_7f7f);
+    let low = high >> 7 & 0x0101_0101;
+    (low.wrapping_mul(0x0102_0408) >> 24 & 15) as usize
+}
+
 /// A random one of the actions in each row of a mask, by one random uint64 for each; 0 where there is none.
 #[pyfunction]
 pub(crate) fn random_actions<'py>(
@@ -372,9 +385,9 @@ pub(crate) fn random_actions<'py>(
     let mask = array::numbers::<i8>("mask", mask, "int8", &shape)?;
     let (mask, bits) = (mask.as_slice()?, bits.as_slice()?);
     let pick = |(mask, bits): (&[i8], &u64)| {
-        let set = mask.iter().enumerate().fold(0u32, |set, (a, &legal)| set | u32::from(legal != 0) << a);
-        let k = ((bits >> 32) * u64::from(set.count_ones())) >> 32;
-        i64::from(NTH_ACTION[set as usize & 15][k as usize & 3])
+        let set = set_of([mask[0], mask[1], mask[2], mask[3]]);
+        let k = ((bits >> 32) * u64::from(COUNT[set])) >> 32;
+        i64::from(NTH_ACTION[set][k as usize & 3])
     };
     let mut actions = Vec::with_capacity(bits.len());
     by_blocks(py, bits.len(), LITTLE, |some| -> PyResult<()> {

@@ -137,5 +137,6 @@ def test_random_actions_are_legal_and_uniform():
     counts = np.bincount(actions[:30_000], minlength=4)
     # 10,000 expected with a standard deviation of 82.
     assert counts[1] == 0 and (np.abs(counts[[0, 2, 3]] - 10_000) < 5 * 82).all()
-    same = a2.random_actions(mask.astype(np.bool_), np.random.default_rng(1))
-    assert (same == actions).all()
+    for same in (mask.astype(np.bool_), -mask, mask * 64, mask * -128):
+        assert (a2.random_actions(same, np.random.default_rng(1)) == actions).all(), "what is not 0 is legal"
+    assert a2.random_actions(np.zeros((1, 4), np.int8), np.random.default_rng(1)) == [0]

@@ -1,6 +1,7 @@
 //! Environments of one side, stepped in blocks by threads.
 
 use afterstate_game::{Rules, State};
+use afterstate_network::{Isa, Kernel, Level, dispatch};
 use numpy::{IntoPyArray, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 
@@ -66,6 +67,8 @@ type Final<const N: usize> = (usize, State<N>, u64);
 
 /// The environments of a thread, and where it puts what comes out.
 struct Piece<'a, const N: usize> {
+    rules: &'a Rules,
+    settings: &'a EnvironmentSettings,
     first: usize,
     ones: &'a mut [One<N>],
     actions: &'a [i64],
@@ -76,9 +79,13 @@ struct Piece<'a, const N: usize> {
     finals: &'a mut Vec<Final<N>>,
 }
 
-impl<const N: usize> Piece<'_, N> {
-    fn step(self, rules: &Rules, settings: &EnvironmentSettings) {
-        let Piece { first, ones, actions, points, terminated, masks, scores, finals } = self;
+/// A step of each.
+impl<const N: usize> Kernel for Piece<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<I: Isa>(self, _: I) {
+        let Piece { rules, settings, first, ones, actions, points, terminated, masks, scores, finals } = self;
         let outs = points.iter_mut().zip(terminated).zip(masks.chunks_exact_mut(4)).zip(scores);
         for (i, ((one, &action), (((points, terminated), mask), score))) in
             ones.iter_mut().zip(actions).zip(outs).enumerate()
@@ -199,6 +206,8 @@ impl<const N: usize> Many<N> {
         let outs = outs.zip(masks.chunks_mut(4 * block)).zip(scores.chunks_mut(block)).zip(&mut finals);
         let pieces = ones.chunks_mut(block).zip(actions.chunks(block)).zip(outs).enumerate().map(
             |(i, ((ones, actions), ((((points, terminated), masks), scores), finals)))| Piece {
+                rules,
+                settings,
                 first: i * block,
                 ones,
                 actions,
@@ -209,7 +218,7 @@ impl<const N: usize> Many<N> {
                 finals,
             },
         );
-        let step = |piece: Piece<'_, N>| piece.step(rules, settings);
+        let step = |piece: Piece<'_, N>| dispatch(Level::best(), piece);
         if settings.threads == 1 {
             pieces.for_each(step);
         } else {
