@@ -6,6 +6,11 @@ cd "$(dirname "$0")/.."
 # What an incremental build keeps for the next one is of no use in a fresh clone.
 if [ -n "${CI:-}" ]; then export CARGO_INCREMENTAL=0; fi
 
+# The Python package is part of the workspace everywhere below: with one set of features nothing is built twice. No Python is needed
+# for it but to run its own tests.
+workspace=(--workspace --features afterstate-python/extension --locked)
+export PYO3_BUILD_EXTENSION_MODULE=1
+
 section() { printf '\n=== %s ===\n' "$1"; }
 
 install_rust() {
@@ -44,32 +49,31 @@ section "formatting"
 cargo fmt --all --check
 
 section "lints"
-# The extension module needs no Python to be checked, and one pass for all shares what it depends on.
-cargo clippy --workspace --all-targets --features afterstate-python/extension --locked -- -D warnings
+cargo clippy "${workspace[@]}" --all-targets -- -D warnings
 
 section "tests"
 if cargo nextest --version > /dev/null 2>&1; then
-    cargo nextest run --workspace --locked
-    cargo test --workspace --doc --locked
+    cargo nextest run "${workspace[@]}"
+    cargo test "${workspace[@]}" --doc
 else
-    cargo test --workspace --locked
+    cargo test "${workspace[@]}"
 fi
 
 section "examples"
 # Built for the whole workspace, as the tests were: for one package alone, most of it would be built again.
-cargo build --quiet --locked --workspace --examples
+cargo build --quiet "${workspace[@]}" --examples
 for example in play_a_game custom_value_function train custom_target load_and_search; do
     target/debug/examples/$example | tail -n 1
 done
 
 section "API"
-scripts/api-test.sh 8 45
+BINARY=target/debug/afterstate scripts/api-test.sh 8 45
 
 section "Python"
 scripts/test-python.sh
 
 section "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+RUSTDOCFLAGS="-D warnings" cargo doc "${workspace[@]}" --no-deps
 
 if command -v mdbook > /dev/null; then
     mdbook build docs

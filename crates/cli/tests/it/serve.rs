@@ -19,15 +19,20 @@ mod solution;
 struct Serve {
     child: Child,
     /// Kept open: a server that nobody reads ends.
-    _output: BufReader<ChildStdout>,
+    output: BufReader<ChildStdout>,
     address: String,
     token: String,
 }
 
 impl Serve {
     fn start(folder: &Path) -> Self {
+        Self::start_with(folder, &[])
+    }
+
+    fn start_with(folder: &Path, options: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_afterstate"))
             .args(["serve", "--port", "0"])
+            .args(options)
             .current_dir(folder)
             .stdout(Stdio::piped())
             .spawn()
@@ -37,7 +42,7 @@ impl Serve {
         output.read_line(&mut line).expect("a line");
         let (address, token) = line.trim().split_once("/#token/").expect("an address with a token");
         let address = address.trim_start_matches("http://").to_owned();
-        Serve { child, _output: output, address, token: token.to_owned() }
+        Serve { child, output, address, token: token.to_owned() }
     }
 
     fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> (u16, Value) {
@@ -121,6 +126,25 @@ fn a_port_that_is_taken_is_named() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains(&format!("port {port} is taken")) && text.contains("--port"), "{text}");
     assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_phone_is_told_where_to_look() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let mut server = Serve::start_with(folder.path(), &["--listen", "0.0.0.0"]);
+    let mut line = String::new();
+    server.output.read_line(&mut line).expect("a line");
+    let Some(address) = line.trim().strip_prefix("on a phone in the same network: http://") else {
+        assert!(line.starts_with("model: "), "without a network: {line}");
+        return;
+    };
+    let address = address.trim_end_matches('/');
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("a question");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("the page");
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("<title>Afterstate</title>"), "{answer}");
+    assert!(!answer.contains(&server.token), "the token is in the terminal only");
 }
 
 /// nginx as Debian configures it tells nothing of who asks: behind it, everybody comes from this machine. The token does not
