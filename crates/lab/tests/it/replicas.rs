@@ -110,7 +110,7 @@ fn replicas_leave_one_run_that_any_number_goes_on_with() {
         let place = tempfile::tempdir().expect("a directory");
         let directory = Directory::new(place.path().join("run"));
         let mut before = 0;
-        for (size, actions) in [(2, 100_000), (3, 200_000), (1, 250_000), (2, 300_000)] {
+        for (size, actions) in [(2, 400_000), (3, 700_000), (1, 800_000), (2, 1_000_000)] {
             let outcome = train(&directory, actions, size, every);
             // A share is rounded up.
             let done = actions..actions + size as u64;
