@@ -84,7 +84,7 @@ fn size_asked_for() -> Option<usize> {
 /// Joins the other processes that `mpirun` has started, if it has. They are together until what is returned is dropped.
 ///
 /// # Errors
-/// When the program was built without MPI, or the library cannot be used by threads.
+/// If the program was built without MPI, or the library cannot be used by threads.
 pub fn join() -> Result<impl Sized, JoinError> {
     let started = size_asked_for();
     let joined = match (started, has_pmix()) {

@@ -39,7 +39,7 @@ impl Dcnn {
     /// A network with these weights, in the order of [`weights`](Self::weights).
     ///
     /// # Errors
-    /// When they are not as many as the network has.
+    /// If they are not as many as the network has.
     pub fn from_weights(spec: DcnnSpec, weights: Vec<f32>) -> Result<Self, SpecError> {
         let (graph, found) = (Graph::new(&spec), weights.len());
         match graph.weights() {

@@ -43,7 +43,7 @@ impl DcnnInfo {
     /// What an open file holds.
     ///
     /// # Errors
-    /// When it is no such network, or its tensors are not those of the network.
+    /// If it is no such network, or its tensors are not those of the network.
     pub fn of(file: &TensorFile) -> Result<Self, FileError> {
         let info = || -> Result<DcnnInfo, FileProblem> {
             let spec = spec_of(file.metadata())?;
@@ -157,7 +157,7 @@ impl Dcnn {
     /// `conv1` … and `fc`, and load into it as they are.
     ///
     /// # Errors
-    /// When the file cannot be written or a weight is not finite; what was there before is unchanged.
+    /// If the file cannot be written or a weight is not finite; what was there before is unchanged.
     pub fn save(&self, path: &Path, extra: &BTreeMap<String, String>) -> Result<(), FileError> {
         safetensors::write(path, &metadata(self.spec(), extra), tensors(self.graph(), None, &self.weights))
     }
@@ -165,7 +165,7 @@ impl Dcnn {
     /// Reads the network of a file, or of a checkpoint.
     ///
     /// # Errors
-    /// When the file cannot be read, is damaged, or holds something else.
+    /// If the file cannot be read, is damaged, or holds something else.
     pub fn load(path: &Path) -> Result<Dcnn, FileError> {
         Dcnn::from_file(&TensorFile::open(path)?)
     }
@@ -190,7 +190,7 @@ impl<L: Loss> Trainer<L> {
     /// Writes the network and the optimizer's state, atomically, with some more metadata.
     ///
     /// # Errors
-    /// When the file cannot be written or a number is not finite; what was there before is unchanged.
+    /// If the file cannot be written or a number is not finite; what was there before is unchanged.
     pub fn save(&self, path: &Path, extra: &BTreeMap<String, String>) -> Result<(), FileError> {
         let (graph, adam) = (self.net.graph(), &self.adam);
         let mut extra = extra.clone();
@@ -204,7 +204,7 @@ impl<L: Loss> Trainer<L> {
     /// Goes on from a checkpoint, exactly where it was; also gives the other metadata.
     ///
     /// # Errors
-    /// When the file cannot be read, is damaged, or is no checkpoint of such a training.
+    /// If the file cannot be read, is damaged, or is no checkpoint of such a training.
     pub fn load(path: &Path, threads: usize) -> Result<(Self, BTreeMap<String, String>), FileError> {
         let file = TensorFile::open(path)?;
         let DcnnInfo { mut extra, .. } = DcnnInfo::of(&file)?;

@@ -57,7 +57,7 @@ impl<'a> PolicyPlayer<'a> {
     /// A player by this network.
     ///
     /// # Errors
-    /// When it is no policy network.
+    /// If it is no policy network.
     pub fn new(net: &'a Dcnn, play: Play) -> Result<Self, SpecError> {
         net.spec().check_outputs(4)?;
         Ok(PolicyPlayer::unchecked(net, play))

@@ -89,7 +89,7 @@ impl DcnnSpec {
     /// A policy network with so many convolutions and channels.
     ///
     /// # Errors
-    /// When there are none, or more than can be of use.
+    /// If there are none, or more than can be of use.
     pub fn policy(layers: usize, channels: usize) -> Result<Self, SpecError> {
         let architecture = Architecture::Dcnn { layers, channels };
         DcnnSpec { architecture, tile_values: Self::TILE_VALUES }.checked()
@@ -104,7 +104,7 @@ impl DcnnSpec {
     /// The same, if all sizes are within their ranges.
     ///
     /// # Errors
-    /// When one is not.
+    /// If one is not.
     pub fn checked(self) -> Result<Self, SpecError> {
         let sizes = match self.architecture {
             Architecture::Dcnn { layers, channels } => [("layers", layers, 32), ("channels", channels, 4096)],

@@ -86,7 +86,7 @@ impl<L: Loss> Trainer<L> {
     /// Begins with a network, on so many threads.
     ///
     /// # Errors
-    /// When the network has not the outputs that the loss is for.
+    /// If the network has not the outputs that the loss is for.
     pub fn new(net: Dcnn, threads: usize) -> Result<Self, SpecError> {
         let adam = Adam::new(net.weights.len());
         Trainer::resume(net, adam, threads)
@@ -103,7 +103,7 @@ impl<L: Loss> Trainer<L> {
     /// Goes on with passes on this device.
     ///
     /// # Errors
-    /// When there is no such device.
+    /// If there is no such device.
     pub fn on(mut self, device: Device) -> Result<Self, DeviceError> {
         (self.workers, self.part) = match device {
             Device::Cpu => ((0..self.threads).map(|_| Mutex::default()).collect(), Self::PART),

@@ -21,7 +21,7 @@ impl<'a> ValuePlayer<'a> {
     /// A player by this network.
     ///
     /// # Errors
-    /// When it is no value network.
+    /// If it is no value network.
     pub fn new(net: &'a Dcnn) -> Result<Self, SpecError> {
         net.spec().check_outputs(1)?;
         Ok(ValuePlayer::unchecked(net))

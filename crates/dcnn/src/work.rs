@@ -27,7 +27,7 @@ impl Work {
     /// Room on a device; the default is the CPU.
     ///
     /// # Errors
-    /// When there is no such device.
+    /// If there is no such device.
     pub fn on(device: Device) -> Result<Self, DeviceError> {
         match device {
             Device::Cpu => Ok(Work::default()),

@@ -11,7 +11,7 @@ use std::{
 /// The folder's path is relative to the crate.
 ///
 /// # Errors
-/// When the folder cannot be read, or this is no build script.
+/// If the folder cannot be read, or this is no build script.
 pub fn embed(folder: &str, output: &str) -> Result<(), Box<dyn Error>> {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join(folder).canonicalize()?;
     println!("cargo::rerun-if-changed={}", root.display());

@@ -78,7 +78,7 @@ impl<const N: usize> Board<N> {
     /// A board from its exponents, row-major.
     ///
     /// # Errors
-    /// When a tile, or the sum of the tiles, is beyond what any game can reach.
+    /// If a tile, or the sum of the tiles, is beyond what any game can reach.
     #[inline]
     pub fn from_exponents(exponents: &[u8]) -> Result<Self, BoardError> {
         assert_eq!(exponents.len(), Self::CELLS, "one exponent for each cell");

@@ -156,7 +156,7 @@ impl<'a> Trainer<'a> {
     /// Prepares to train a network from its weights as they are.
     ///
     /// # Errors
-    /// When there is no memory for the learning state, or the network cannot have such starts.
+    /// If there is no memory for the learning state, or the network cannot have such starts.
     pub fn new(network: &'a Network, settings: TrainingSettings) -> Result<Self, TrainerError> {
         if let Some(reason) = settings.start.refusal(network.spec()) {
             return Err(TrainerError::Start(reason));
@@ -190,7 +190,7 @@ impl<'a> Trainer<'a> {
     /// to restore.
     ///
     /// # Errors
-    /// When the state does not fit the settings.
+    /// If the state does not fit the settings.
     pub fn restore(&mut self, state: &TrainerState) -> Result<(), TrainerError> {
         if state.threads.len() != self.settings.threads {
             return Err(TrainerError::State("it was made with another number of threads"));

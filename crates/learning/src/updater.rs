@@ -36,7 +36,7 @@ impl Updater {
     /// Prepares to update a network.
     ///
     /// # Errors
-    /// When there is no memory for what the step size remembers.
+    /// If there is no memory for what the step size remembers.
     pub fn new(network: &Network, spec: StepSizeSpec) -> Result<Self, MemoryError> {
         let weights = network.weights().len();
         let divisor = if spec.is_divided() { network.spec().active_features() as f32 } else { 1.0 };
@@ -48,7 +48,7 @@ impl Updater {
     /// is the target minus V(s') as it is when its turn comes. The learning rate is multiplied by `factor`.
     ///
     /// # Panics
-    /// When the boards are not of the network's side, there is not one target and one error for each, or the network is
+    /// If the boards are not of the network's side, there is not one target and one error for each, or the network is
     /// not the one that this was made for.
     pub fn update<const N: usize>(
         &self,

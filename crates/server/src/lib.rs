@@ -128,7 +128,7 @@ impl Server {
     /// Takes the port.
     ///
     /// # Errors
-    /// When the port is taken or the address is not this machine's.
+    /// If the port is taken or the address is not this machine's.
     pub fn bind(options: &Options) -> Result<Server, ServeError> {
         let listener = listen(options)?;
         listener.set_nonblocking(true)?;
@@ -182,7 +182,7 @@ impl Server {
     /// Answers until `stop` is done.
     ///
     /// # Errors
-    /// When the system does not give what a server needs.
+    /// If the system does not give what a server needs.
     pub fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServeError> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let answered = runtime.block_on(self.answer(stop));

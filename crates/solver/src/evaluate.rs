@@ -122,7 +122,7 @@ const BLOCK: usize = 1024;
 /// Evaluates a policy. `progress` is told the sum of the tiles that has been reached.
 ///
 /// # Panics
-/// When the policy makes an illegal move.
+/// If the policy makes an illegal move.
 pub fn evaluate<const N: usize>(
     policy: &impl Policy<N>,
     settings: &SolverSettings<'_, N>,

@@ -88,7 +88,7 @@ impl<const N: usize> Solution<N> {
     /// Writes the solution, whole or not at all.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), SolutionError> {
         self.save_watched(path, || {})
     }
@@ -96,7 +96,7 @@ impl<const N: usize> Solution<N> {
     /// The same, with a function that is called before every few megabytes: when it unwinds, the file stays as it was.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn save_watched(&self, path: &Path, mut watch: impl FnMut()) -> Result<(), SolutionError> {
         let header = self.header.to_bytes::<N>();
         let data = self.data.bytes();
@@ -116,7 +116,7 @@ impl<const N: usize> Solution<N> {
     /// Opens a solution. Every byte is checked.
     ///
     /// # Errors
-    /// When it cannot be read, is cut short or altered, or is for another board.
+    /// If it cannot be read, is cut short or altered, or is for another board.
     pub fn open(path: &Path) -> Result<Self, SolutionError> {
         let file = Content::open(path).map_err(|source| SolutionError::Read { path: path.into(), source })?;
         let header = Header::parse::<N>(&file, path)?;

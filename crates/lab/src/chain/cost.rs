@@ -71,7 +71,7 @@ impl Chain {
     /// nothing is tried, and seconds are known of budgets in seconds only.
     ///
     /// # Errors
-    /// When a recipe cannot be trained.
+    /// If a recipe cannot be trained.
     pub fn costs(&self, time: bool) -> Result<Costs, RunError> {
         let mut rates = Rates { time, measured: HashMap::new() };
         let steps = self.steps.iter().map(|step| rates.cost(step)).collect::<Result<_, _>>()?;

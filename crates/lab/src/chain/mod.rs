@@ -92,7 +92,7 @@ impl Chain {
     /// What a recipe that runs in a directory needs.
     ///
     /// # Errors
-    /// When nobody can make something that it needs, or a recipe is wrong.
+    /// If nobody can make something that it needs, or a recipe is wrong.
     pub fn of(recipe: &Recipe, directory: &Directory, place: &Place) -> Result<Self, RunError> {
         let mut search = Search { place, steps: Vec::new(), open: Vec::new() };
         search.add_run(directory, recipe.clone())?;
@@ -112,7 +112,7 @@ impl Chain {
     /// Makes what is needed and is not there; `false` when it was stopped.
     ///
     /// # Errors
-    /// When a step fails; what it and the steps before it have made is kept.
+    /// If a step fails; what it and the steps before it have made is kept.
     pub fn make(
         &self,
         costs: &Costs,
@@ -247,7 +247,7 @@ impl Place {
     /// The recipe of this name, with its runs in their place.
     ///
     /// # Errors
-    /// When there is none, or it is wrong.
+    /// If there is none, or it is wrong.
     pub fn recipe(&self, name: &str) -> Result<Recipe, RecipeError> {
         let file = self.recipes.as_ref().map(|recipes| recipes.join(format!("{name}.toml")));
         let recipe = match file.filter(|file| file.is_file()) {

@@ -35,7 +35,7 @@ impl Reserved {
     /// of the run.
     ///
     /// # Errors
-    /// When a step does not fit into memory, the directory holds a run that is not to be resumed, another process is at work
+    /// If a step does not fit into memory, the directory holds a run that is not to be resumed, another process is at work
     /// there, or it cannot be written.
     pub fn new(chain: &Chain, resume: bool) -> Result<Option<Self>, RunError> {
         let Some(last) = chain.steps.last() else { return Ok(None) };
@@ -66,7 +66,7 @@ impl Reserved {
     /// Leaves the directory to the training itself.
     ///
     /// # Errors
-    /// When the note cannot be removed.
+    /// If the note cannot be removed.
     pub fn release(self) -> Result<(), RunError> {
         let path: PathBuf = self.directory.chain();
         match fs::remove_file(&path) {

@@ -75,7 +75,7 @@ const HEADER: u64 = 16 << 10;
 /// Makes a network compact. `watch` sees the progress; when it returns `false`, that is all.
 ///
 /// # Errors
-/// When the network is not of afterstates or too large, or `watch` has stopped it.
+/// If the network is not of afterstates or too large, or `watch` has stopped it.
 pub fn compact(
     network: &Network,
     settings: CompactSettings,

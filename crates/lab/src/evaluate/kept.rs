@@ -116,7 +116,7 @@ impl KeptGames {
     /// then kept aside.
     ///
     /// # Errors
-    /// When the file is something else or holds games of another evaluation, another process writes to it, or it cannot be read or written.
+    /// If the file is something else or holds games of another evaluation, another process writes to it, or it cannot be read or written.
     pub fn open(path: &Path, header: &KeptHeader) -> Result<(Self, Option<Repaired>), LogError> {
         let (log, games, repaired) = Log::open(path, &Header::of::<KeptGame>(header))?;
         let (results, seconds) = (results(&games), seconds(&games));
@@ -149,7 +149,7 @@ impl KeptGames {
     /// Adds games that ended after so many seconds.
     ///
     /// # Errors
-    /// When one cannot be written; the file is then as it was before that game.
+    /// If one cannot be written; the file is then as it was before that game.
     pub fn add(&mut self, ended: &PlayOutcome, seconds: f64) -> Result<(), LogError> {
         for result in &ended.results {
             let GameResult { game, score, max_exponent, moves } = *result;

@@ -88,7 +88,7 @@ pub struct Merged {
 /// Puts the parts of an evaluation together, and gives what one machine would have found.
 ///
 /// # Errors
-/// When a part is missing, doubled, damaged, unfinished, or of another evaluation.
+/// If a part is missing, doubled, damaged, unfinished, or of another evaluation.
 pub fn merge(paths: &[PathBuf]) -> Result<Merged, MergeError> {
     let mut parts: BTreeMap<u64, &Path> = BTreeMap::new();
     let mut merged: Option<(Merged, Share)> = None;

@@ -80,7 +80,7 @@ impl Steps {
     /// The steps to a tile.
     ///
     /// # Errors
-    /// When it is no tile, or too small for eight steps.
+    /// If it is no tile, or too small for eight steps.
     pub fn to(goal: u32) -> Result<Self, SurvivalError> {
         let possible = goal.is_power_of_two() && (256..=1 << 17).contains(&goal);
         if possible { Ok(Steps { goal }) } else { Err(SurvivalError::Goal(goal)) }
@@ -99,7 +99,7 @@ impl Steps {
     /// Where a way ends that begins at one step: at the one that is asked for, or at the next one.
     ///
     /// # Errors
-    /// When there is no such step, or none after the first.
+    /// If there is no such step, or none after the first.
     pub fn end(&self, from: u32, to: Option<u32>) -> Result<u32, SurvivalError> {
         let sums = self.sums();
         let find = |among: &[u32], step: u32| {
@@ -195,7 +195,7 @@ impl Survival {
 /// The boards of a file of positions at the start of a step.
 ///
 /// # Errors
-/// When the file cannot be read, or holds none.
+/// If the file cannot be read, or holds none.
 pub fn positions_at<const N: usize>(path: &Path, step: u32) -> Result<Vec<State<N>>, SurvivalError> {
     let name = || path.display().to_string();
     let positions: Vec<Position> = read_lines(path)?;
@@ -210,7 +210,7 @@ pub fn positions_at<const N: usize>(path: &Path, step: u32) -> Result<Vec<State<
 /// Writes positions, one on each line.
 ///
 /// # Errors
-/// When it fails.
+/// If it fails.
 pub fn write_positions<'a>(
     out: &mut dyn Write,
     mut positions: impl Iterator<Item = &'a Position>,

@@ -162,7 +162,7 @@ impl<T: Line> Log<T> {
     /// left out, and the file is kept aside as it was.
     ///
     /// # Errors
-    /// When the file is no log or belongs to something else, another process writes to it, or the system refuses.
+    /// If the file is no log or belongs to something else, another process writes to it, or the system refuses.
     pub fn open(path: &Path, header: &Header) -> Result<(Self, Vec<T>, Option<Repaired>), LogError> {
         let (file, bytes) = take(path)?;
         let content = parse::<T>(&bytes, path)?;
@@ -180,7 +180,7 @@ impl<T: Line> Log<T> {
     /// kept up to the first that `keep` refuses, and given back. What cannot be used is left out, and the file is kept aside as it was.
     ///
     /// # Errors
-    /// When another process writes to it, or the system refuses.
+    /// If another process writes to it, or the system refuses.
     pub fn resume(
         path: &Path,
         header: &Header,
@@ -249,7 +249,7 @@ impl<T: Line> Log<T> {
     /// All whole lines of a log; none where there is no file. Logs from before there were headers are read too.
     ///
     /// # Errors
-    /// When it cannot be read, or a line is damaged.
+    /// If it cannot be read, or a line is damaged.
     pub fn read(path: &Path) -> Result<Vec<T>, LogError> {
         let content = read_bytes(path)?.map(|bytes| parse::<T>(&bytes, path)).transpose()?.flatten();
         let lines = content.into_iter().flat_map(|content| content.lines);
@@ -260,7 +260,7 @@ impl<T: Line> Log<T> {
     /// The header and the undamaged lines of a log.
     ///
     /// # Errors
-    /// When it cannot be read, or is no log of such lines.
+    /// If it cannot be read, or is no log of such lines.
     pub fn read_with_header(path: &Path) -> Result<(Header, Vec<T>), LogError> {
         let bytes = read_bytes(path)?.unwrap_or_default();
         match parse::<T>(&bytes, path)? {
@@ -275,7 +275,7 @@ impl<T: Line> Log<T> {
     /// before, and other lines can follow.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn append(&mut self, line: &T) -> Result<(), LogError> {
         self.try_append(line).map_err(LogError::io("write", &self.path))
     }
@@ -348,7 +348,7 @@ fn old_header<T: Line>(first: &[u8]) -> Option<Header> {
 /// A file's lines as they are, without header and checksums: for files that are written whole.
 ///
 /// # Errors
-/// When it cannot be read, or a line is damaged.
+/// If it cannot be read, or a line is damaged.
 pub fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, LogError> {
     let bytes = read_bytes(path)?.unwrap_or_default();
     let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());

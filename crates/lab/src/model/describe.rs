@@ -43,7 +43,7 @@ pub struct Description {
 /// Describes the model in a file.
 ///
 /// # Errors
-/// When there is none in it.
+/// If there is none in it.
 pub fn describe(file: &TensorFile) -> Result<Description, FileError> {
     if DcnnInfo::is_in(file) { describe_dcnn(file) } else { describe_network(file) }
 }

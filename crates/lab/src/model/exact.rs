@@ -22,7 +22,7 @@ impl Exact {
     /// Opens a solution, of either side.
     ///
     /// # Errors
-    /// When it cannot be read, or is damaged.
+    /// If it cannot be read, or is damaged.
     pub fn open(path: &Path) -> Result<Exact, SolutionError> {
         match Solution::open(path) {
             Ok(three) => Ok(Exact { three: Some(Arc::new(three)), two: None }),

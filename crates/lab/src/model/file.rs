@@ -37,7 +37,7 @@ pub fn built_in(side: usize) -> Option<&'static Path> {
 /// built-in one, unless there is a file of that name.
 ///
 /// # Errors
-/// When it cannot be read, or is no model file.
+/// If it cannot be read, or is no model file.
 pub fn open_file(path: &Path) -> Result<TensorFile, ModelError> {
     let built_in = BUILT_INS.iter().find(|(name, _)| path == Path::new(name));
     if let Some((_, bytes)) = built_in.filter(|_| !path.exists()) {

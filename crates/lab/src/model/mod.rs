@@ -68,7 +68,7 @@ impl Model {
     /// game or two at 3-ply; where there is no memory for that, they stay.
     ///
     /// # Errors
-    /// When there is no such model, or it is damaged.
+    /// If there is no such model, or it is damaged.
     pub fn open(model: Option<&Path>) -> Result<Model, ModelError> {
         let mut model = Model::open_unfolded(model)?;
         if let Kind::Network(network) = &model.kind
@@ -124,7 +124,7 @@ impl Model {
     /// The same on a device, where a convolutional network plays; other models play on the CPU alone.
     ///
     /// # Errors
-    /// When there is no such device.
+    /// If there is no such device.
     pub fn on(mut self, device: Device) -> Result<Self, DeviceError> {
         if let Kind::Dcnn(_, work) = &mut self.kind {
             *work = Work::on(device)?;
@@ -158,7 +158,7 @@ impl Model {
     /// The n-tuple network, for what only that can do; `what` is the subject of the sentence.
     ///
     /// # Errors
-    /// When it is something else.
+    /// If it is something else.
     pub fn network(&self, what: &str) -> Result<&Network, ModelError> {
         match &self.kind {
             Kind::Network(network) => Ok(network),
@@ -172,7 +172,7 @@ impl Model {
     /// The n-tuple network, for what only values of afterstates can do; `what` is the subject of the sentence.
     ///
     /// # Errors
-    /// When it is something else, or has other values.
+    /// If it is something else, or has other values.
     pub fn afterstates(&self, what: &str) -> Result<&Network, ModelError> {
         let network = self.network(what)?;
         match network.spec().values {
@@ -187,7 +187,7 @@ impl Model {
     /// What its tables of endgames know of a state, those first that a search asks first.
     ///
     /// # Errors
-    /// When a table is damaged.
+    /// If a table is damaged.
     pub fn endgames<const N: usize>(&self, state: State<N>) -> Result<Vec<Match<'_>>, TableError> {
         let (Some(endgames), 4) = (&self.endgames, N) else { return Ok(Vec::new()) };
         let exponents: Vec<u8> = state.board().exponents().collect();

@@ -55,7 +55,7 @@ impl Model {
     /// plays by the majority vote. What is not said about downgrading is as the model selects.
     ///
     /// # Errors
-    /// When the text is no search, or the model cannot play so.
+    /// If the text is no search, or the model cannot play so.
     pub fn search(&self, text: Option<&str>, default: Limit) -> Result<Search, ModelError> {
         match (&self.kind, text) {
             (Kind::Network(_), Some(text)) if text.parse::<Play>().is_ok() => Err(self.cannot_play(text)),
@@ -90,7 +90,7 @@ impl Model {
     /// The player by a search, with so many threads.
     ///
     /// # Errors
-    /// When it plays on other boards, or cannot play so.
+    /// If it plays on other boards, or cannot play so.
     pub fn player<const N: usize>(
         &self,
         search: Search,
@@ -130,7 +130,7 @@ impl Model {
     /// there is no result. Positions are collected by n-tuple networks alone.
     ///
     /// # Errors
-    /// When it cannot play so.
+    /// If it cannot play so.
     pub fn play(
         &self,
         search: Search,
@@ -145,7 +145,7 @@ impl Model {
     /// As [`play`](Self::play), with the course of each game, which takes longer where play is greedy.
     ///
     /// # Errors
-    /// When it cannot play so.
+    /// If it cannot play so.
     pub fn play_with_courses(
         &self,
         search: Search,

@@ -119,7 +119,7 @@ pub enum RecordError {
 /// its own.
 ///
 /// # Errors
-/// When there are none, or a directory cannot be read.
+/// If there are none, or a directory cannot be read.
 pub fn shards(path: &Path) -> Result<Vec<PathBuf>, RecordError> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
@@ -151,7 +151,7 @@ fn entries(path: &Path) -> Result<Vec<PathBuf>, RecordError> {
 /// The checksum of shards by their names and what they hold: a training can tell by it that they are still the same.
 ///
 /// # Errors
-/// When one cannot be read.
+/// If one cannot be read.
 pub fn digest(shards: &[PathBuf]) -> Result<String, RecordError> {
     let mut hash = Xxh3Default::new();
     for shard in shards {

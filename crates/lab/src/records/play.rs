@@ -50,7 +50,7 @@ impl Recorder<'_> {
     /// and the games of unfinished shards are lost. Players are given the flag that is then set. Returns whether all games of the part are there.
     ///
     /// # Errors
-    /// When a shard cannot be written, or the directory holds other games.
+    /// If a shard cannot be written, or the directory holds other games.
     pub fn record<P: Player<4>>(
         &self,
         player: impl Fn(&Arc<AtomicBool>) -> P + Sync,
@@ -63,7 +63,7 @@ impl Recorder<'_> {
     /// The games of the part that are there, and its shards that are not, each by its number.
     ///
     /// # Errors
-    /// When the directory cannot be made or read, or holds other games.
+    /// If the directory cannot be made or read, or holds other games.
     pub fn missing(&self) -> Result<(u64, Deck), RecordError> {
         let wrong = |source| RecordError::Directory { path: self.directory.to_owned(), source };
         fs::create_dir_all(self.directory).map_err(wrong)?;
@@ -75,7 +75,7 @@ impl Recorder<'_> {
     /// Plays the games of shards as they are dealt. `watch` is told of each game as it ends.
     ///
     /// # Errors
-    /// When a shard cannot be written.
+    /// If a shard cannot be written.
     pub fn record_dealt<P: Player<4>>(
         &self,
         dealer: &dyn Dealer,

@@ -180,7 +180,7 @@ impl Shard {
     /// were any, must follow the rules.
     ///
     /// # Errors
-    /// When it cannot be read, is damaged, or is no shard of ours.
+    /// If it cannot be read, is damaged, or is no shard of ours.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
         let (info, rows) = guarded(path, || {
             let (file, info) = open(path)?;
@@ -207,7 +207,7 @@ impl ShardInfo {
     /// Which games a shard holds; the games themselves are not read.
     ///
     /// # Errors
-    /// When it cannot be read, or is no shard of ours.
+    /// If it cannot be read, or is no shard of ours.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
         guarded(path, || Ok(open(path)?.1))
     }

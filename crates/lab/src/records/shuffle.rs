@@ -26,7 +26,7 @@ impl Shuffled {
     /// The records of these shards, with a buffer for so many of them.
     ///
     /// # Errors
-    /// When a shard cannot be read, or there are no records at all.
+    /// If a shard cannot be read, or there are no records at all.
     pub fn new(shards: Vec<PathBuf>, capacity: usize, seed: u64) -> Result<Self, RecordError> {
         let rows = shards.iter().map(|shard| rows(shard)).collect::<Result<Vec<_>, _>>()?;
         if rows.iter().all(|&rows| rows == 0) {
@@ -40,7 +40,7 @@ impl Shuffled {
     /// then.
     ///
     /// # Errors
-    /// When a shard cannot be read.
+    /// If a shard cannot be read.
     pub fn skip(&mut self, drawn: u64) -> Result<(), RecordError> {
         if drawn == 0 {
             return Ok(());
@@ -67,7 +67,7 @@ impl Shuffled {
     /// The next record.
     ///
     /// # Errors
-    /// When a shard cannot be read.
+    /// If a shard cannot be read.
     pub fn draw(&mut self) -> Result<Record, RecordError> {
         while self.buffer.len() < self.capacity {
             let place = self.order.read();

@@ -110,7 +110,7 @@ pub enum AnyGame {
 /// Reads a game of at most so many moves.
 ///
 /// # Errors
-/// When the text is in none of the forms, or a move is not possible.
+/// If the text is in none of the forms, or a move is not possible.
 pub fn parse(text: &str, most: usize) -> Result<(Format, AnyGame), TextError> {
     let (side, format) = form(text)?;
     let game = match side {

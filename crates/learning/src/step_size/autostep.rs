@@ -44,7 +44,7 @@ impl Autostep {
     /// αᵢ = `alpha`, hᵢ = vᵢ = 0 for every weight.
     ///
     /// # Errors
-    /// When there is no memory for them.
+    /// If there is no memory for them.
     pub(crate) fn new(weights: u64, mu: f32, tau: f32, alpha: f32) -> Result<Self, MemoryError> {
         let (alphas, memory) = (Mapped::zeroed(weights as usize)?, Mapped::zeroed(weights as usize)?);
         Ok(Autostep { mu, tau, initial: alpha.to_bits(), alphas, memory })

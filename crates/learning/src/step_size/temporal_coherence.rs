@@ -39,7 +39,7 @@ impl TemporalCoherence {
     /// E = A = 0 for every weight.
     ///
     /// # Errors
-    /// When there is no memory for them.
+    /// If there is no memory for them.
     pub(crate) fn new(weights: u64) -> Result<Self, MemoryError> {
         Ok(TemporalCoherence { sums: Mapped::zeroed(weights as usize)? })
     }

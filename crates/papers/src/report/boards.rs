@@ -38,7 +38,7 @@ pub struct Recorded {
 /// Lets the model of the first run of a series play so many games, greedily.
 ///
 /// # Errors
-/// When it cannot, in words.
+/// If it cannot, in words.
 pub fn record(series: &Series, games: u64) -> Result<Vec<Recorded>, String> {
     let needs = run::MemoryPlan::of(&series.recipe).map_err(|error| error.to_string())?;
     if needs.available.is_some_and(|available| needs.model_bytes > available) {

@@ -37,7 +37,7 @@ type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64
 /// The figure as an SVG file. The same curves give the same text.
 ///
 /// # Errors
-/// When it cannot be drawn.
+/// If it cannot be drawn.
 pub fn svg(curves: &LearningCurves) -> Result<String, CurveError> {
     let labels: Vec<&str> = curves
         .panels
@@ -65,7 +65,7 @@ pub fn svg(curves: &LearningCurves) -> Result<String, CurveError> {
 /// The figure as a page, with the table of its last points and the claims.
 ///
 /// # Errors
-/// When it cannot be drawn.
+/// If it cannot be drawn.
 pub fn figure_page(curves: &LearningCurves, report: &Report) -> Result<String, CurveError> {
     let svg = svg(curves)?;
     let start = svg.find("<svg").unwrap_or_default();

@@ -11,7 +11,7 @@ use super::{
 /// none.
 ///
 /// # Errors
-/// When a run or a paper's table cannot be read.
+/// If a run or a paper's table cannot be read.
 pub fn page(
     subjects: &[Subject],
     mut play: impl FnMut(&Series, u64) -> Result<Vec<Recorded>, String>,

@@ -54,7 +54,7 @@ pub struct Member {
 /// Reads a run directory, or a directory of `afterstate reproduce`.
 ///
 /// # Errors
-/// When it is neither, or damaged.
+/// If it is neither, or damaged.
 pub fn load(path: &Path) -> Result<Subject, ReportError> {
     let directory = Directory::new(path);
     if directory.holds_run() {

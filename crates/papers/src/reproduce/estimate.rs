@@ -57,7 +57,7 @@ impl Rates {
     /// done in the time there was.
     ///
     /// # Errors
-    /// When a training cannot be tried.
+    /// If a training cannot be tried.
     pub fn seconds(&mut self, plan: &TablePlan) -> Result<Option<f64>, ReproduceError> {
         let mut sum = 0.0;
         for (i, training) in plan.trainings.iter().enumerate() {

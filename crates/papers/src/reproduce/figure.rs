@@ -76,7 +76,7 @@ impl LearningCurves {
     /// Reads the course of every training of a plan whose work is done.
     ///
     /// # Errors
-    /// When the record of a run cannot be read.
+    /// If the record of a run cannot be read.
     pub fn read(
         plan: &TablePlan,
         directory: &Path,

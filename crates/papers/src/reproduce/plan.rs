@@ -171,7 +171,7 @@ impl TablePlan {
     /// Works out what is to be done.
     ///
     /// # Errors
-    /// When the share cannot be, or a recipe of the table, or the records that it needs cannot be read.
+    /// If the share cannot be, or a recipe of the table, or the records that it needs cannot be read.
     pub fn new(table: Table, options: Options) -> Result<TablePlan, ReproduceError> {
         if !(options.share > 0.0 && options.share <= 1.0) {
             return Err(ReproduceError::Share(options.share));

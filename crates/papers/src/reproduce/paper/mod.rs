@@ -255,7 +255,7 @@ impl Table {
     /// Reads a table; `name` is what it is called.
     ///
     /// # Errors
-    /// When the text is no table.
+    /// If the text is no table.
     pub fn parse(name: &str, text: &str) -> Result<Table, ReproduceError> {
         let table: Table = toml::from_str(text)
             .map_err(|source| ReproduceError::Data { name: name.to_owned(), source: source.into() })?;
@@ -265,7 +265,7 @@ impl Table {
     /// The table of this name.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is none.
     pub fn find(name: &str) -> Result<Table, ReproduceError> {
         match embedded::EMBEDDED.iter().find(|(other, _)| *other == name) {
             Some((name, text)) => Table::parse(name, text),

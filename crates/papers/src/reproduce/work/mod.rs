@@ -93,7 +93,7 @@ impl Trained {
 /// each training, seed by seed; `None` when `stop` was set: the same call continues later.
 ///
 /// # Errors
-/// When the directory holds other trainings, one cannot be carried out, or there are no records to teach by.
+/// If the directory holds other trainings, one cannot be carried out, or there are no records to teach by.
 pub fn run(
     plan: &TablePlan,
     directory: &Path,
