@@ -42,7 +42,7 @@ pub(crate) struct Shared<'a> {
 }
 
 impl Shared<'_> {
-    /// The next chunk's last move and the share of the budget used so far; `None` when it is
+    /// The number of moves in the next chunk, and the share of the budget used so far; `None` when it is
     /// time to halt.
     fn next_chunk(&self) -> Option<(u64, f64)> {
         let seconds = self.seconds_before + self.start.elapsed().as_secs_f64();
