@@ -31,8 +31,8 @@ impl Parameter {
     }
 }
 
-/// Where the input of a layer comes from.
 /// The input of a layer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// The board: a channel for each tile value.
     Board,
