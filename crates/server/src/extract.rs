@@ -1,4 +1,4 @@
-//! What requests bring along, checked; what is wrong with them is said in JSON.
+//! Extracts and checks the input of requests; errors are reported as JSON.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::{
     words,
 };
 
-/// The largest body, in bytes: a long game with a board a move.
+/// The maximum size of a body in bytes: a long game with a board for each move.
 pub(crate) const MAX_BODY: usize = 4 << 20;
 
-/// How long a body may take.
+/// The time limit for receiving a body.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A JSON body.
@@ -49,7 +49,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     }
 }
 
-/// A body by its bytes; or what is wrong with it.
+/// Parses a body, or says what is wrong with it.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let no_json = |error: &serde_json::Error| {
         format!("the body is not JSON: see line {}, column {}", error.line(), error.column())
@@ -66,13 +66,13 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     Ok(parsed)
 }
 
-/// A body beyond the bound.
+/// The error for a body beyond the limit.
 pub(crate) fn too_large() -> ApiError {
     let error = format!("the body is larger than {MAX_BODY} bytes");
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, error, "send less at once")
 }
 
-/// The part of an address behind the question mark.
+/// The query parameters of an address.
 pub(crate) struct Parameters<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> {
@@ -104,7 +104,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Either<T> {
     }
 }
 
-/// A piece of the path, decoded.
+/// A decoded path segment.
 pub(crate) struct Name(pub(crate) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for Name {
@@ -117,13 +117,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Name {
     }
 }
 
-/// A board from its text.
+/// Parses a board.
 pub(crate) fn board(text: &str) -> Answer<AnyBoard> {
     let hint = "write exponents, 0000/0010/0100/000b, or face values, 0 0 0 0  0 0 2 0 …";
     text.parse().map_err(|error| ApiError::bad(format!("the board: {error}"), hint))
 }
 
-/// A move from its name or its first letter.
+/// Parses a move from its name or its first letter.
 pub(crate) fn slide(text: &str) -> Answer<Move> {
     let is_named = |a: &Move| text == a.name() || text == &a.name()[..1];
     let found = Move::ALL.into_iter().find(is_named);
@@ -132,7 +132,7 @@ pub(crate) fn slide(text: &str) -> Answer<Move> {
     })
 }
 
-/// The beginning of a text that somebody sent.
+/// The beginning of a text from a request.
 pub(crate) fn excerpt(text: &str) -> String {
     text.chars().take(40).collect()
 }
