@@ -1,4 +1,4 @@
-//! `afterstate dcnn eval`: how well a network knows the moves of records.
+//! `afterstate dcnn eval`: how well a network predicts the moves of records.
 
 use std::{io::Write, path::PathBuf};
 

@@ -96,7 +96,7 @@ impl Compact {
         let model = Model::open_unfolded(Some(&self.file))?;
         let network = model.network("`compact`")?;
         let Compact { size, games, seed, .. } = self;
-        // What the model asks for already goes on to hold.
+        // A setting of the model also applies to the compact model.
         let downgrade = self.downgrade.or(model.downgrade);
         let threads = thread_count(self.threads);
         let settings = CompactSettings { bytes: size, games, seed, rules: model.rules, downgrade, threads };
@@ -131,7 +131,7 @@ impl Compact {
         )?)
     }
 
-    /// Says how far it has come, one line for every tenth of the games and every try at packing.
+    /// Reports the progress, one line for every tenth of the games and every packing attempt.
     fn show(&self, progress: CompactProgress) {
         let line = match progress {
             CompactProgress::Played(games) => {
@@ -147,7 +147,7 @@ impl Compact {
                 format!("packed with step {step:.1}: {weights} weights in {bytes} bytes\n")
             }
         };
-        // It goes on even when nobody can be told.
+        // The work continues even if progress cannot be shown.
         let _ = write!(stderr(), "{line}");
     }
 }

@@ -95,7 +95,7 @@ pub(crate) struct Reproduce {
 }
 
 impl Reproduce {
-    /// What the ranks of `mpirun` make of it.
+    /// How the ranks of `mpirun` share it.
     pub(crate) fn ranks(&self) -> Ranks {
         if self.part.is_some() {
             let message =
@@ -175,7 +175,7 @@ impl Reproduce {
     }
 }
 
-/// Does a part of a table's trainings.
+/// Runs a part of a table's trainings.
 fn reproduce_part(
     plan: &TablePlan,
     directory: &Path,
@@ -195,7 +195,7 @@ fn reproduce_part(
     Ok(writeln!(out, "next: when all parts are done, the same command without `--part` writes the report")?)
 }
 
-/// Says what may help.
+/// Adds a hint.
 fn failure(error: ReproduceError) -> Failure {
     match error {
         ReproduceError::Run(error) => run_failure(error),
