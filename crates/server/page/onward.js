@@ -1,4 +1,4 @@
-// From a position anywhere to the other views: analyse it, play on from it, watch a model play on.
+// From any position to the other views: analyse it, continue playing it, watch a model continue it.
 
 import { hash } from "./address.js";
 import { button, h } from "./dom.js";
@@ -17,7 +17,7 @@ export function onward(from, position) {
   };
   const parts = Object.entries(VIEWS).filter(([view]) => view !== from).map(([view, [name, text]]) => [view, button(name, text, () => go(view), { kind: "small" })]);
   const element = h("div", { class: "actions onward", role: "group", "aria-label": "Take this position elsewhere" }, parts.map(([, one]) => one));
-  /** A game that is over cannot be played on. */
+  /** A finished game cannot be continued. */
   const update = () => {
     const over = isOver(position().cells);
     for (const [view, one] of parts) one.disabled = over && view !== "analyse";

@@ -1,4 +1,4 @@
-// Results: evaluations side by side, new ones, and two models against each other.
+// Results: evaluations side by side, new ones, and comparisons of two models.
 
 import { hash } from "./address.js";
 import { advise, get, listen, listenTo, session } from "./api.js";
@@ -16,7 +16,7 @@ export const shortcuts = [];
 
 const TILES = ["1024", "2048", "4096", "8192", "16384", "32768", "65536"];
 const MOST = 4; // compared at once
-const SAMPLED = 300; // positions where two models are asked
+const SAMPLED = 300; // positions on which two models are compared
 
 export function mount(root, params, app) {
   const view = new Results(root, app);
@@ -74,7 +74,7 @@ class Results {
     return parts;
   }
 
-  /** The command that does the same. */
+  /** The equivalent command. */
   told() {
     this.against.hidden = !this.both.checked;
     const rest = `--games ${this.games.value} --seed ${this.seed.value}`;
@@ -84,7 +84,7 @@ class Results {
       : `afterstate eval ${one} --search ${this.search.value} ${rest}`);
   }
 
-  /** How the command line names a model; one that has gone since, as the run that it was. */
+  /** The name of a model on the command line; a deleted one, as the run that it was. */
   path(name) {
     return modelPath(this.models.find((model) => model.name === name) ?? { name, kind: "run" });
   }
@@ -143,7 +143,7 @@ class Results {
     this.steps.set(tiles.slice(1).map((tile, i) => `${short(Number(tiles[i]))} → ${short(Number(tile))}`), chosen.map((e) => ({ name: nameOf(e), values: tiles.slice(1).map((_, i) => survival(e, i)) })));
   }
 
-  /** Some games of an evaluation without a click on a bar. */
+  /** Some games of an evaluation, without a click on a bar. */
   ranks(e) {
     const numbers = e.scores.map((_, number) => number).sort((a, b) => e.scores[a] - e.scores[b]);
     const one = ([name, rank]) => button("", name, () => this.app.attempt(() => this.playAgain(e, numbers[rank], e.scores[numbers[rank]])), { kind: "small" });
@@ -151,7 +151,7 @@ class Results {
     return h("div", { class: "actions start", role: "group", "aria-label": `Games of ${nameOf(e)}` }, h("span", { class: "note" }, `${nameOf(e)}, the game with the`), places.map(one));
   }
 
-  /** The games of a bar: they are numbered, and can be played again. */
+  /** The games of a bar: they are numbered, and can be replayed. */
   pick(bin, series) {
     const e = this.withScores[series];
     const games = e.scores.flatMap((score, number) => (this.bins.binOf(score) === bin ? [[number, score]] : []));
@@ -159,7 +159,7 @@ class Results {
     this.gameList.replaceChildren(h("h3", {}, `${nameOf(e)}: ${games.length} ${games.length === 1 ? "game" : "games"}${games.length > 40 ? ", of which 40 are listed" : ""}`), h("div", { class: "actions start" }, games.slice(0, 40).map(one)));
   }
 
-  /** Plays a game of an evaluation again, and shows it: each of its positions leads to the other views. */
+  /** Replays a game of an evaluation: each of its positions links to the other views. */
   playAgain(e, number, score) {
     this.closeReplay?.();
     const model = this.models.find(({ name }) => name === e.model);
@@ -191,11 +191,11 @@ class Results {
     const last = frames.length - 1;
     const found = frames[last].score;
     const side = Math.sqrt(frames[0].cells.length);
-    let at = Math.max(0, last - 1); // the last position on which a move was possible
+    let at = Math.max(0, last - 1); // the last position with a legal move
     const board = new Board({ side, label: `Game ${number}` });
     const where = h("output", { class: "pace" });
     const slider = h("input", { type: "range", min: 0, max: last, value: at, "aria-label": "Move", oninput: () => show(Number(slider.value)) });
-    // A model asks for downgraded boards by itself, wherever it plays.
+    // A model's own downgrading applies wherever it plays.
     const way = onward("results", () => ({ ...frames[at], model: e.model, search: e.search.split("+")[0] }));
     const show = (next) => {
       at = next;
@@ -276,7 +276,7 @@ class Results {
     this.note.textContent = "Cancelled; nothing was kept of it.";
   }
 
-  /** Positions where two models would move differently. */
+  /** Positions in which two models would move differently. */
   disagreements() {
     const square = this.models.filter((model) => model.side === 4);
     if (square.length < 1) return "";
@@ -323,12 +323,12 @@ class Results {
   }
 }
 
-/** An evaluation as a row of a table. */
+/** An evaluation as a table row. */
 function flat({ model, search, games, seed, score, tiles, seconds }) {
   return { model, search, games, seed, mean: score.mean, ci95: score.ci95, median: score.median, min: score.min, max: score.max, ...Object.fromEntries(Object.entries(tiles).map(([tile, share]) => [`tile_${tile}`, share])), seconds };
 }
 
-// Results leave out small tiles that every game reached, and large ones that none did.
+// Results omit small tiles that every game reached, and large ones that none did.
 function shareOf({ tiles }, tile) {
   return tiles[tile] ?? (Number(tile) < Math.min(...Object.keys(tiles).map(Number)) ? 1 : 0);
 }

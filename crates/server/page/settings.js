@@ -1,4 +1,4 @@
-// Settings, in one place: how the page looks, moves and asks.
+// Settings, in one place: appearance, animation and requests of the page.
 
 import { h } from "./dom.js";
 import { exportAll, importAll, recallJson, rememberJson } from "./store.js";
@@ -28,7 +28,7 @@ export function set(name, value) {
   apply();
 }
 
-/** Calls `f` whenever a setting has changed; returns what ends that. */
+/** Calls `f` whenever a setting has changed; returns a function that unsubscribes. */
 export function onChange(f) {
   listeners.add(f);
   return () => listeners.delete(f);
@@ -38,10 +38,10 @@ const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 
 export const isDark = () => (setting("theme") === "system" ? prefersDark.matches : setting("theme") === "dark");
 
-/** Whether tiles and celebrations are to stand still. */
+/** Whether to disable the motion of tiles and celebrations. */
 export const calm = () => setting("animation") === "off" || matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** Puts the settings into effect. */
+/** Applies the settings. */
 export function apply() {
   const { dataset } = document.documentElement;
   dataset.theme = isDark() ? "dark" : "light";
@@ -53,7 +53,7 @@ export function apply() {
 
 prefersDark.addEventListener("change", apply);
 
-/** The settings as a form for a dialog. `done` is told what came of an import. */
+/** The settings as a dialog form. `done` receives the result of an import. */
 export function settingsForm(done) {
   const row = ([key, [label, options]]) => {
     const select = h("select", { id: `setting-${key}`, name: key, onchange: () => set(key, select.value) }, options.map(([value, text]) => h("option", { value }, text)));
