@@ -18,13 +18,13 @@ pub enum Device {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
     /// An unknown device.
-    #[error("`{0}` is no device: there are cpu and gpu")]
+    #[error("`{0}` is not a device: use cpu or gpu")]
     Unknown(String),
     /// The program was built without GPU support.
-    #[error("this program was built without GPUs")]
+    #[error("this program was built without GPU support")]
     NotBuilt,
     /// There is no GPU, or no driver for it.
-    #[error("no GPU can be used: {0}")]
+    #[error("no usable GPU: {0}")]
     NotFound(String),
 }
 

@@ -22,7 +22,7 @@ pub enum Play {
 
 /// An unknown way to play.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no way to play by a DCNN: there are majority, plain and sum")]
+#[error("`{0}` is not a way for a DCNN to play: use majority, plain or sum")]
 pub struct PlayError(String);
 
 impl FromStr for Play {

@@ -39,7 +39,7 @@ pub struct DcnnSpec {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// A size outside its range.
-    #[error("{found} {what}: there can be {least} to {most}")]
+    #[error("{found} {what}: must be from {least} to {most}")]
     Size {
         /// The quantity.
         what: &'static str,

@@ -43,7 +43,7 @@ pub enum BoardError {
         exponent: u8,
     },
     /// The tiles add up to more than a game can.
-    #[error("the tiles add up to {0}: no game gets beyond {LARGEST_SUM}")]
+    #[error("the tiles add up to {0}: no game exceeds {LARGEST_SUM}")]
     Sum(u64),
 }
 

@@ -27,7 +27,7 @@ pub struct Part {
 
 /// A text that is not a part.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{0}` is no part: it must be K/N with K from 1 to N, such as 3/16")]
+#[error("`{0}` is not a part: it must be K/N with K from 1 to N, such as 3/16")]
 pub struct PartError(String);
 
 impl Part {

@@ -131,10 +131,10 @@ pub enum TrainerError {
     #[error(transparent)]
     Memory(#[from] MemoryError),
     /// Starts that the network does not support.
-    #[error("no such starts: {0}")]
+    #[error("invalid starts: {0}")]
     Start(&'static str),
     /// Invalid initial positions.
-    #[error("one of the positions to begin with is none that a game can go on from")]
+    #[error("one of the initial positions is not one from which a game can continue")]
     Positions,
     /// A checkpoint that does not match the settings.
     #[error("the checkpoint does not fit: {0}")]

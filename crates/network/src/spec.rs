@@ -60,13 +60,13 @@ pub enum SpecError {
     #[error(transparent)]
     Ranges(#[from] RangesError),
     /// Value ranges of long tuples, but no tuple is that long.
-    #[error("value ranges `{0}`: no tuple has so many cells, so that none would be split")]
+    #[error("value ranges `{0}`: no tuple has that many cells, so none would be split")]
     NoneSplit(ValueRanges),
     /// Invalid stages.
     #[error(transparent)]
     Stages(#[from] StagesError),
     /// Promotion without a second stage.
-    #[error("weight promotion needs two stages at least")]
+    #[error("weight promotion needs at least two stages")]
     Promotion,
     /// The number of initial values does not match the stages.
     #[error("{found} initial values for {stages} stages: give one for all, or one for each")]
@@ -77,7 +77,7 @@ pub enum SpecError {
         stages: usize,
     },
     /// An initial value that is not finite.
-    #[error("{0} as initial value: it must be finite")]
+    #[error("the initial value {0} must be finite")]
     InitialValue(f32),
     /// Different initial values with promotion.
     #[error("with weight promotion all stages have one initial value: they start from the stage before them")]
@@ -105,7 +105,9 @@ pub enum SpecError {
         smallest: u32,
     },
     /// A table too large for 32-bit indices.
-    #[error("tuple `{tuple}` with {tile_values} tile values has {weights} weights: a table can have 2^32")]
+    #[error(
+        "tuple `{tuple}` with {tile_values} tile values has {weights} weights: a table can have at most 2^32"
+    )]
     Table {
         /// The tuple.
         tuple: String,

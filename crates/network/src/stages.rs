@@ -42,7 +42,7 @@ enum Rule {
 /// A text that does not describe stages.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` describes no stages: `1` is one stage, `2^4` and `2^4-carried` sixteen (1 to 8 bits), and \
+    "`{0}` does not describe stages: `1` is one stage, `2^4` and `2^4-carried` sixteen (1 to 8 bits), and \
      `16384 16384+8192` three, from those tiles on (larger sets later, tiles up to 32768 in falling order)"
 )]
 pub struct StagesError(String);

@@ -46,7 +46,7 @@ pub enum TupleError {
     #[error("a network needs at least one tuple")]
     Empty,
     /// Too many tuples.
-    #[error("a network with {0} tuples: there may be {most} at most", most = Tuples::MOST)]
+    #[error("a network with {0} tuples: the maximum is {most}", most = Tuples::MOST)]
     TooMany(usize),
 }
 

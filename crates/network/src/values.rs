@@ -41,7 +41,7 @@ impl fmt::Display for Values {
 
 /// An unknown kind of values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` have no values: a network has values of afterstates, states or actions")]
+#[error("`{0}` is not a kind of values: a network has values of afterstates, states or actions")]
 pub struct ValuesError(String);
 
 impl FromStr for Values {

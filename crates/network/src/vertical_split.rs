@@ -31,7 +31,7 @@ pub struct ValueRanges {
 /// Invalid ranges.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{found}` are no value ranges for {tile_values} tile values: they look like `1-8 9-{last}`, start at 1, end at \
+    "`{found}` are not value ranges for {tile_values} tile values: they look like `1-8 9-{last}`, start at 1, end at \
      {last}, rise, and leave no value out; `1-8 9-{last} from 7` are those of tuples with 7 cells and more",
     last = tile_values.saturating_sub(1)
 )]

@@ -211,7 +211,7 @@ impl Game {
     ) -> PyResult<Game> {
         let side = check_side(size)?;
         if start.as_ref().is_some_and(|start| start.len() != side * side) {
-            return Err(value_error("the start is no board of this size"));
+            return Err(value_error("the start is not a board of this size"));
         }
         released(py, history.len(), MOVE, || {
             let game = Game::begin(seed, number, side, four, start)?;

@@ -32,18 +32,18 @@ pub struct PlayerSpec {
 pub enum SpecError {
     /// An invalid limit, the part before the options.
     #[error(
-        "`{0}` is no search: write 1ply to {MAX_PLIES}ply, a time for each move such as 10ms or 1s, a number of nodes such as \
+        "`{0}` is not a search: write 1ply to {MAX_PLIES}ply, a time for each move such as 10ms or 1s, a number of nodes such as \
          20000nodes, adaptive or adaptive=NODES, or random"
     )]
     Limit(String),
     /// An option that does not exist, or cannot be combined with the preceding text.
     #[error(
-        "`{0}` is no option of a search: there are shallow=CELLS, prune=PROBABILITY, fours=NUMBER, deeper, table=off, table=BITS \
+        "`{0}` is not an option of a search: the options are shallow=CELLS, prune=PROBABILITY, fours=NUMBER, deeper, table=off, table=BITS \
          and downgrade, downgrade=TILE, downgrade=TILE..SUM, downgrade=TILE-once or downgrade=off"
     )]
     Option(String),
     /// An invalid value of an option.
-    #[error("`{option}={found}` cannot be: {option} takes {right}")]
+    #[error("`{option}={found}` is invalid: {option} takes {right}")]
     Value {
         /// The option.
         option: &'static str,

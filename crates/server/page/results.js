@@ -215,7 +215,7 @@ class Results {
   evaluate() {
     const [games, seed, most] = [Number(this.games.value), Number(this.seed.value), this.known.limits.max_games];
     if (!Number.isInteger(games) || games < 1 || games > most) throw new Error(`Choose from 1 to ${whole(most)} games`);
-    if (!Number.isSafeInteger(seed) || seed < 0) throw new Error("A seed is a whole number from 0 on");
+    if (!Number.isSafeInteger(seed) || seed < 0) throw new Error("A seed is a whole number of at least 0");
     this.close?.();
     this.running(true);
     this.difference.textContent = "";

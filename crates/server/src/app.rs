@@ -189,7 +189,7 @@ mod tests {
         let (status, answer) = ask(&router, "/api/v1/advise?board=0000/0010/0100/000b&search=8ply").await;
         assert!(start.elapsed().as_secs_f64() < 3.0, "{:?}", start.elapsed());
         assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(answer["error"], "the model is still being brought into memory");
+        assert_eq!(answer["error"], "the model is still loading");
         // The reader of the pipe gets nothing, and finds no pipe to open again.
         let writer = std::fs::OpenOptions::new().write(true).open(&pipe).expect("a reader is there");
         std::fs::remove_file(&pipe).expect("it is there");

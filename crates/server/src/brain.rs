@@ -55,7 +55,7 @@ impl Brain {
     pub(crate) async fn load_in_time(app: &App, model: Option<String>, asked: Asked) -> Answer<Self> {
         let (start, longest) = (Instant::now(), app.limits.longest_search());
         let brain = timeout(longest, Brain::load(app, model, asked)).await;
-        let brain = brain.map_err(|_| ApiError::busy("the model is still being brought into memory"))??;
+        let brain = brain.map_err(|_| ApiError::busy("the model is still loading"))??;
         Ok(Brain { loading: start.elapsed(), ..brain })
     }
 
@@ -91,12 +91,12 @@ impl Brain {
     ) -> Answer<()> {
         match &self.search {
             Search::Exact if state.legal_moves().any(|a| advice.values[a as usize].is_none()) => {
-                let error = format!("no game comes to {state}, so that its values are not in the solution");
-                let hint = "give a board that can come about by playing";
+                let error = format!("no game reaches {state}, so its values are not in the solution");
+                let hint = "give a board that a game can reach";
                 Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint))
             }
             Search::Player(spec) if falls_short(spec, advice) && self.loading > NOTICED => {
-                Err(ApiError::busy("the model had to be brought into memory, which left no time to search"))
+                Err(ApiError::busy("loading the model left no time to search"))
             }
             Search::Player(spec) if falls_short(spec, advice) => {
                 Err(searches::too_long(shared.limits.longest_search()))

@@ -47,7 +47,7 @@ impl ApiError {
 
     /// A bug of the server.
     pub(crate) fn internal(error: impl ToString) -> Self {
-        let hint = "the server goes on; please report it with what it has printed";
+        let hint = "the server continues; please report it with its output";
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error, hint)
     }
 }

@@ -39,7 +39,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
             ));
         }
         let body = timeout(PATIENCE, Bytes::from_request(request, state)).await.map_err(|_| {
-            ApiError::new(StatusCode::REQUEST_TIMEOUT, "the body does not come", "send it at once")
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive", "send it at once")
         })?;
         let bytes = body.map_err(|rejection| match rejection.status() {
             StatusCode::PAYLOAD_TOO_LARGE => too_large(),
@@ -163,10 +163,10 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_body_is_said_in_plain_words() {
         for (body, error) in [
-            (r#"{"game":-5}"#, "`game` is -5, not a whole number from 0 on"),
-            (r#"{"game":1.5}"#, "`game` is 1.5, not a whole number from 0 on"),
-            (r#"{"game":"x, expected y"}"#, "`game` is \"x, expected y\", not a whole number from 0 on"),
-            (r#"{"game":null}"#, "`game` is null, not a whole number from 0 on"),
+            (r#"{"game":-5}"#, "`game` is -5, not a whole number of at least 0"),
+            (r#"{"game":1.5}"#, "`game` is 1.5, not a whole number of at least 0"),
+            (r#"{"game":"x, expected y"}"#, "`game` is \"x, expected y\", not a whole number of at least 0"),
+            (r#"{"game":null}"#, "`game` is null, not a whole number of at least 0"),
             (r#"{"game":1,"seconds":"7"}"#, "`seconds` is \"7\", not a number"),
             (r#"{"game":1,"boards":"0000"}"#, "`boards` is \"0000\", not a list"),
             (r#"{"game":1,"boards":["0",[]]}"#, "`boards[1]` is a list, not a text"),
@@ -174,14 +174,8 @@ mod tests {
             (r#"{"game":1,"against":7}"#, "`against` is 7, not an object"),
             (r#"{}"#, "`game` is missing"),
             (r#"{"game":1,"game":2}"#, "`game` is there twice"),
-            (
-                r#"{"gmae":1}"#,
-                "`gmae` is not one of the names that are known here: `game`, `seconds`, `boards`, `against`",
-            ),
-            (
-                r#"{"game":1,"against":{"mode":1}}"#,
-                "`mode` is not one of the names that are known here: `model`",
-            ),
+            (r#"{"gmae":1}"#, "`gmae` is not one of the known names: `game`, `seconds`, `boards`, `against`"),
+            (r#"{"game":1,"against":{"mode":1}}"#, "`mode` is not one of the known names: `model`"),
             (r#"7"#, "the body is 7, not an object"),
             (r#"[]"#, "the body is a list, not an object"),
             (r#"{"game":"#, "the body is not JSON: see line 1, column 8"),
@@ -197,8 +191,8 @@ mod tests {
     #[tokio::test]
     async fn what_is_wrong_with_a_query_is_said_in_plain_words() {
         for (query, error) in [
-            ("game=-5", "`game` is not a whole number from 0 on"),
-            ("game=", "`game` is not a whole number from 0 on"),
+            ("game=-5", "`game` is not a whole number of at least 0"),
+            ("game=", "`game` is not a whole number of at least 0"),
             ("game=99999999999999999999", "`game` is too large"),
             ("game=1&seconds=x", "`seconds` is not a number"),
             ("", "`game` is missing"),

@@ -75,13 +75,17 @@ fn refuse(app: &App, request: &Request) -> Option<ApiError> {
         return Some(ApiError::bad("the request has no Host header", "name the host that is asked"));
     };
     if [Some(host), header].into_iter().flatten().any(|host| !app.hosts.allow(host)) {
-        let hint = "ask for http://127.0.0.1 or http://localhost; `--host NAME` allows for another name";
+        let hint = "use http://127.0.0.1 or http://localhost; `--host NAME` allows another name";
         return Some(ApiError::new(StatusCode::MISDIRECTED_REQUEST, "this server has another name", hint));
     }
     let is_cross_site = headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site");
     if is_cross_site && request.uri().path().starts_with("/api/") {
         let hint = "only /move is open to the pages of other sites";
-        return Some(ApiError::new(StatusCode::FORBIDDEN, "a page of another site asks", hint));
+        return Some(ApiError::new(
+            StatusCode::FORBIDDEN,
+            "the request comes from a page of another site",
+            hint,
+        ));
     }
     None
 }

@@ -319,7 +319,7 @@ impl Searches {
         let mut shares = Vec::new();
         if class == Class::Long {
             let most = self.limits.max_long_per_address;
-            let busy = || ApiError::busy(format!("{most} long searches of this address are under way"));
+            let busy = || ApiError::busy(format!("{most} long searches of this address are running"));
             shares.push(self.long_shares.take(peer).ok_or_else(busy)?);
         }
         let gate = self.gates.of(peer);
@@ -340,11 +340,11 @@ impl Searches {
     }
 
     async fn wait(&self, peer: IpAddr, semaphore: &Arc<Semaphore>) -> Answer<OwnedSemaphorePermit> {
-        let own = || ApiError::busy("too many searches of this address wait");
+        let own = || ApiError::busy("too many searches of this address are waiting");
         let _share = self.waiting_shares.take(peer).ok_or_else(own)?;
         if self.waiting.fetch_add(1, Relaxed) >= self.limits.max_waiting {
             self.waiting.fetch_sub(1, Relaxed);
-            return Err(ApiError::busy("too many searches wait"));
+            return Err(ApiError::busy("too many searches are waiting"));
         }
         let _waiting = Waiting(&self.waiting);
         semaphore.clone().acquire_owned().await.map_err(ApiError::internal)
@@ -396,7 +396,7 @@ mod tests {
         let clients: Vec<_> = (0..places + 3).map(|_| begin(&searches, PEER, Class::Short)).collect();
         until(&searches, (places, 3)).await;
         let refused = searches.run(PEER, Class::Short, |_| Ok(())).await.expect_err("too many");
-        assert_eq!(refused.error, "too many searches wait");
+        assert_eq!(refused.error, "too many searches are waiting");
         clients.iter().for_each(|client| client.abort());
         until(&searches, (0, 0)).await;
         searches.run(PEER, Class::Short, |_| Ok(())).await.expect("room again");
@@ -434,7 +434,7 @@ mod tests {
             (0..searches.places + 2).map(|_| begin(&searches, PEER, Class::Short)).collect();
         until(&searches, (searches.places, 2)).await;
         let refused = searches.run(PEER, Class::Short, |_| Ok(())).await.expect_err("too many of one");
-        assert_eq!(refused.error, "too many searches of this address wait");
+        assert_eq!(refused.error, "too many searches of this address are waiting");
         let other = begin(&searches, OTHER, Class::Short);
         until(&searches, (searches.places, 3)).await;
         clients.iter().chain([&other]).for_each(|client| client.abort());

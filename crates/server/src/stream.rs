@@ -47,8 +47,8 @@ impl FromStr for Stream {
 
     fn from_str(text: &str) -> Result<Self, ApiError> {
         let wrong = || {
-            let error = format!("`{}` is no random stream", excerpt(text));
-            ApiError::bad(error, "send the `stream` of the answer before, or SEED-GAME-0")
+            let error = format!("`{}` is not a random stream", excerpt(text));
+            ApiError::bad(error, "send the `stream` of the previous answer, or SEED-GAME-0")
         };
         let numbers: Result<Vec<u64>, _> = text.split('-').map(str::parse).collect();
         let Ok([seed, game, drawn]) = numbers.as_deref() else { return Err(wrong()) };

@@ -30,7 +30,7 @@ pub(crate) fn of_query(message: &str) -> String {
     };
     let wrong = match what {
         "invalid digit found in string" | "cannot parse integer from empty string" => {
-            "is not a whole number from 0 on"
+            "is not a whole number of at least 0"
         }
         "number too large to fit in target type" => "is too large",
         "invalid float literal" | "cannot parse float from empty string" => "is not a number",
@@ -55,7 +55,7 @@ fn of_name(path: Option<&str>, message: &str) -> Option<String> {
     let (name, known) = rest.rsplit_once(", expected ").or(rest.rsplit_once(", there are no "))?;
     let known = known.split('`').skip(1).step_by(2);
     let list: Vec<String> = known.map(|name| format!("`{name}`")).collect();
-    Some(format!("`{}` is not one of the names that are known here: {}", quoted(name)?, list.join(", ")))
+    Some(format!("`{}` is not one of the known names: {}", quoted(name)?, list.join(", ")))
 }
 
 /// A value as formatted by `serde`.
@@ -75,7 +75,7 @@ fn value(found: &str) -> String {
 /// The type that `serde` expected, in words.
 fn kind(expected: &str) -> &str {
     match expected {
-        "u64" | "u32" | "u16" | "u8" | "usize" => "a whole number from 0 on",
+        "u64" | "u32" | "u16" | "u8" | "usize" => "a whole number of at least 0",
         "f64" | "f32" => "a number",
         "a string" => "a text",
         "a boolean" => "true or false",

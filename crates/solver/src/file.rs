@@ -66,7 +66,7 @@ pub enum SolutionError {
         expected: u64,
     },
     /// A checksum is wrong.
-    #[error("{}: is damaged: the checksum of its {part} is wrong; `afterstate solve` makes it anew", path.display())]
+    #[error("{}: is damaged: the checksum of its {part} is wrong; `afterstate solve` makes it again", path.display())]
     Checksum {
         /// The file.
         path: PathBuf,

@@ -2,13 +2,13 @@
 
 /// Parses a number of games, samples or the like: at least 1, also as 1e3 or 10_000, as in recipes.
 pub(super) fn parse_count(text: &str) -> Result<u64, String> {
-    let wrong = || "write a whole number from 1 on, such as 1000, 10_000 or 1e3".to_owned();
+    let wrong = || "write a whole number of at least 1, such as 1000, 10_000 or 1e3".to_owned();
     parse_whole(text).filter(|number| *number > 0).ok_or_else(wrong)
 }
 
 /// Parses a seed or the number of a game.
 pub(super) fn parse_number(text: &str) -> Result<u64, String> {
-    parse_whole(text).ok_or_else(|| "write a whole number from 0 on, such as 7".to_owned())
+    parse_whole(text).ok_or_else(|| "write a whole number of at least 0, such as 7".to_owned())
 }
 
 fn parse_whole(text: &str) -> Option<u64> {

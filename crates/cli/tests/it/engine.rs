@@ -88,9 +88,9 @@ fn mistakes_are_told_and_the_session_goes_on() {
         ("position 00x0/0000/0000/0000", "row 1, column 3"),
         ("position 010/000/100", "the board is 3×3"),
         ("setoption name depth value 3", "no option `depth`"),
-        ("setoption name search value deep", "`deep` is no search"),
+        ("setoption name search value deep", "`deep` is not a search"),
         ("setoption name model value nothing", "nothing: cannot be read"),
-        ("checkmate", "`checkmate` is no command"),
+        ("checkmate", "`checkmate` is not a command"),
     ] {
         engine.say(line);
         let answer = engine.line();
@@ -203,7 +203,7 @@ fn input_that_is_none_is_said_and_one_that_fails_ends_the_session() {
     engine.say(&"b".repeat(60_000));
     let told = engine.line();
     assert!(
-        told.starts_with("error `bbb") && told.contains("…` is no command") && told.len() < 200,
+        told.starts_with("error `bbb") && told.contains("…` is not a command") && told.len() < 200,
         "{told}"
     );
     engine.say("isready");

@@ -93,12 +93,12 @@ fn bad_requests_are_refused() {
     let cases: [(&[&str], &str); 8] = [
         (&["none"], "none: cannot be read"),
         (&["bad"], "not a network"),
-        (&[".", "--search", "3plies"], "`3plies` is no search"),
-        (&[".", "--search", "3ply+fast"], "`fast` is no option"),
+        (&[".", "--search", "3plies"], "`3plies` is not a search"),
+        (&[".", "--search", "3ply+fast"], "`fast` is not an option"),
         (&[".", "--games", "0"], "'0'"),
-        (&[".", "--from", "100", "--positions", "bad"], "100 is no step"),
+        (&[".", "--from", "100", "--positions", "bad"], "100 is not a step"),
         (&[".", "--from", "16384", "--positions", "none"], "none holds no position"),
-        (&[".", "--goal", "100", "--collect", "positions"], "100 is no goal"),
+        (&[".", "--goal", "100", "--collect", "positions"], "100 is not a goal"),
     ];
     for (arguments, part) in cases {
         let output = eval(directory.path(), arguments);
@@ -403,9 +403,9 @@ fn parts_merge_to_what_one_machine_prints() {
     good(directory, &[&base[..], &["--collect", "own.jsonl", "--part", "3/3", "--out", "3.jsonl"]].concat());
     for (arguments, message) in [
         (&["--merge", "1.jsonl", "3.jsonl"][..], "no file holds part 2/3"),
-        (&["--merge", "1.jsonl", "2.jsonl", "whole.jsonl"], "whole.jsonl is no log of games"),
+        (&["--merge", "1.jsonl", "2.jsonl", "whole.jsonl"], "whole.jsonl is not a log of games"),
         (&[".", "--part", "3/3"], "--out"),
-        (&[".", "--part", "4/3", "--out", "4.jsonl"], "`4/3` is no part"),
+        (&[".", "--part", "4/3", "--out", "4.jsonl"], "`4/3` is not a part"),
         (&[".", "--games", "2", "--part", "3/3", "--out", "4.jsonl"], "has none of them"),
         (&[".", "--games", "50", "--part", "2/3", "--out", "1.jsonl"], "1.jsonl belongs to"),
     ] {

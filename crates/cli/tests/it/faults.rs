@@ -194,8 +194,8 @@ fn options_without_effect_and_wrong_numbers_are_refused() {
         (&["eval", "--search", "random", "--downgrade", "--games", "1"], "random"),
         (&["train", "--list", "--seed", "3"], "--list"),
         (&["train", "four.toml", "--jobs", "2"], "`--jobs`"),
-        (&["eval", "--games", "-5"], "from 1 on"),
-        (&["train", "four.toml", "--seed", "-5"], "from 0 on"),
+        (&["eval", "--games", "-5"], "at least 1"),
+        (&["train", "four.toml", "--seed", "-5"], "at least 0"),
         (&["train", "four.toml", "--dry-run", "--set", "network.from=nosuch"], "nosuch"),
     ] {
         let told = place.refused(arguments);

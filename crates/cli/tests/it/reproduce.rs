@@ -178,7 +178,7 @@ fn what_cannot_be_is_refused_with_a_hint() {
     refused(&["terauchi-2025/table-4", "--share", "1.5"], "a share of 1.5 cannot be run");
     refused(
         &["kondo-2019/table-4", "--share", "0.01"],
-        "taught by play records, and none were given; hint: `afterstate record",
+        "taught by play records, but none were given; hint: `afterstate record",
     );
     refused(&["kondo-2019/figure-1", "--share", "0.1"], "kondo-2019/figure-1 cannot be run: an illustration");
     refused(&["terauchi-2025/table-1", "--share", "0.1"], "terauchi-2025/table-1 is about no training");

@@ -53,10 +53,10 @@ pub enum CompactProgress {
 #[derive(Debug, thiserror::Error)]
 pub enum CompactError {
     /// Values that cannot be used for a search.
-    #[error("a network of {0} cannot be made compact: only values of afterstates are searched")]
+    #[error("a network of {0} cannot be compacted: searches need values of afterstates")]
     Values(Values),
     /// A size that is too small.
-    #[error("{0} bytes are too few for a model: it takes 100000")]
+    #[error("{0} bytes are too few for a model: it needs at least 100000")]
     Bytes(u64),
     /// The compact network does not fit into memory.
     #[error(transparent)]

@@ -63,7 +63,7 @@ pub enum MergeError {
         game: u64,
     },
     /// A game that is not of this part, or is there twice.
-    #[error("{} holds game {game}, which is there twice or not of its part", path.display())]
+    #[error("{} holds game {game}, which is a duplicate or not of its part", path.display())]
     Stray {
         /// The file.
         path: PathBuf,

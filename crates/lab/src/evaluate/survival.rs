@@ -41,10 +41,10 @@ impl Default for Steps {
 #[derive(Debug, thiserror::Error)]
 pub enum SurvivalError {
     /// The goal is not a tile to which steps lead.
-    #[error("{0} is no goal: it must be a tile from 256 to 131072")]
+    #[error("{0} is not a goal: it must be a tile from 256 to 131072")]
     Goal(u32),
     /// A number that is not a step.
-    #[error("{found} is no step towards {goal} here: the steps are {steps}")]
+    #[error("{found} is not a step towards {goal} here: the steps are {steps}")]
     Step {
         /// The requested one.
         found: u32,

@@ -44,7 +44,7 @@ pub enum LogError {
     #[error("another process is writing to {}", .0.display())]
     Busy(PathBuf),
     /// Not a log, or a log without its header.
-    #[error("{} is no log of {kind}: it does not begin with the header of one; it is left as it is", path.display())]
+    #[error("{} is not a log of {kind}: it has no such header; it is left as it is", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,

@@ -21,7 +21,7 @@ pub enum ModelError {
     #[error(transparent)]
     Recipe(#[from] RecipeError),
     /// The file selects an invalid downgrading.
-    #[error("{} asks for downgrading that there is not: {source}", path.display())]
+    #[error("{} selects an invalid downgrading: {source}", path.display())]
     Downgrade {
         /// The file.
         path: PathBuf,
@@ -50,7 +50,7 @@ pub enum ModelError {
         side: usize,
     },
     /// The solution for boards of this side is not available.
-    #[error("the solution of {0}×{0} is not there")]
+    #[error("there is no solution of {0}×{0}")]
     Unsolved(usize),
     /// The request needs an n-tuple network.
     #[error("{what} needs an n-tuple network, but {model} is {kind}")]

@@ -82,11 +82,11 @@ fn starts_that_make_no_sense_are_refused() {
         ("start = { kind = 'carousel', first_stage = 1 }\nnetwork.stages = '2048'", "give network.from"),
         (
             "start = { kind = 'carousel', first_stage = 2 }\nnetwork = { stages = '2048', from = 'm' }",
-            "`start.first_stage` cannot be used here: there is no stage of",
+            "`start.first_stage` cannot be used here: the stage in",
         ),
         (
             "start = { kind = 'carousel', last_stage = 2 }\nnetwork.stages = '2048'",
-            "`start.last_stage` cannot be used here: there is no stage of",
+            "`start.last_stage` cannot be used here: the stage in",
         ),
         (
             "start = { kind = 'carousel', last_stage = 0 }\nnetwork = { stages = '2048', values = 'states' }",

@@ -42,15 +42,15 @@ impl StartSpec {
     pub fn refusal(&self, spec: &NetworkSpec) -> Option<&'static str> {
         let stages = spec.stages.count();
         match self {
-            StartSpec::Carousel(_) if stages < 2 => Some("carousel shaping needs two stages at least"),
+            StartSpec::Carousel(_) if stages < 2 => Some("carousel shaping needs at least two stages"),
             StartSpec::Carousel(carousel) if carousel.first_stage >= stages => {
-                Some("there is no stage of the number in which the carousel begins")
+                Some("the stage in which the carousel begins does not exist")
             }
             StartSpec::Carousel(carousel) if carousel.is_left_in(carousel.first_stage) => {
-                Some("the carousel would end in a stage before the one in which it begins")
+                Some("the carousel would end in an earlier stage than it begins")
             }
             StartSpec::Carousel(carousel) if carousel.last_stage.is_some_and(|last| last >= stages) => {
-                Some("there is no stage of the number in which the carousel ends")
+                Some("the stage in which the carousel ends does not exist")
             }
             StartSpec::Carousel(carousel)
                 if carousel.is_left_in(stages - 1) && spec.values != Values::Afterstates =>
@@ -58,9 +58,9 @@ impl StartSpec {
                 Some("a carousel that ends before the last stage needs values of afterstates")
             }
             StartSpec::Carousel(carousel) if spec.promotion && carousel.first_stage > 1 => Some(
-                "promotion would write to frozen stages: a carousel that begins in a later stage must do without",
+                "promotion would write to frozen stages: a carousel that begins in a later stage cannot use it",
             ),
-            StartSpec::StageByStage(_) if stages < 2 => Some("training by stages needs two stages at least"),
+            StartSpec::StageByStage(_) if stages < 2 => Some("training by stages needs at least two stages"),
             StartSpec::StageByStage(_) if spec.promotion && stages > 2 => {
                 Some("promotion would write to frozen stages: with more than two stages it must be off")
             }

@@ -122,7 +122,7 @@ fn a_carousel_begins_with_given_positions() {
         ..settings(TD_0, TC, Budget::Episodes(1))
     };
     let error = Trainer::new(&network, ended).err().expect("a refusal").to_string();
-    assert!(error.contains("none that a game can go on from"), "{error}");
+    assert!(error.contains("not one from which a game can continue"), "{error}");
 }
 
 /// A carousel that ends before the last stage: no episode goes on after it, and what comes then does not learn.
@@ -258,13 +258,13 @@ fn starts_that_make_no_sense_are_refused() {
     let one_stage = || spec(4, "0123", 12, true);
     let promoted = NetworkSpec { promotion: true, ..staged() };
     for (spec, start, reason) in [
-        (one_stage(), carousel, "carousel shaping needs two stages"),
-        (one_stage(), by_stage, "needs two stages"),
+        (one_stage(), carousel, "carousel shaping needs at least two stages"),
+        (one_stage(), by_stage, "needs at least two stages"),
         (promoted.clone(), by_stage, "would write to frozen stages"),
         (promoted.clone(), from_stage(2), "would write to frozen stages"),
-        (staged(), from_stage(3), "no stage of the number in which the carousel begins"),
-        (staged(), to_stage(1, 0), "a stage before the one in which it begins"),
-        (staged(), to_stage(0, 3), "no stage of the number in which the carousel ends"),
+        (staged(), from_stage(3), "the stage in which the carousel begins does not exist"),
+        (staged(), to_stage(1, 0), "an earlier stage than it begins"),
+        (staged(), to_stage(0, 3), "the stage in which the carousel ends does not exist"),
     ] {
         let error = refused(spec, start).expect("a refusal");
         assert!(error.contains(reason), "{error}");

@@ -27,7 +27,7 @@ pub enum FileProblem {
     #[error("cannot be written: {0}")]
     Write(#[source] io::Error),
     /// The disk is full.
-    #[error("cannot be written: the disk is full ({0}); what was there before is unchanged")]
+    #[error("cannot be written: the disk is full ({0}); any existing file is unchanged")]
     DiskFull(#[source] io::Error),
     /// A device, a directory or the like, which a rename would destroy.
     #[error("cannot be written: it exists and is not a regular file")]

@@ -173,7 +173,7 @@ impl Level {
 
 /// A name that is not an instruction set of this processor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{variable}={0} cannot be: this processor has {names}", variable = Level::VARIABLE, names = names())]
+#[error("{variable}={0} is not available: this processor has {names}", variable = Level::VARIABLE, names = names())]
 pub struct LevelError(String);
 
 /// The instruction sets of this processor.

@@ -27,7 +27,7 @@ pub enum ReproduceError {
     #[error("{} holds a training with another budget", .0.display())]
     OtherBudget(PathBuf),
     /// Networks are taught by records, but none were given.
-    #[error("the networks of {0} are taught by play records, and none were given")]
+    #[error("the networks of {0} are taught by play records, but none were given")]
     NoRecords(String),
     /// The directory holds trainings with other records.
     #[error("{} holds a training by the records in {}", path.display(), found.display())]

@@ -61,5 +61,5 @@ def record_boards(column: Any) -> npt.NDArray[np.uint8]:
         raise ValueError("a board has sixteen characters")
     boards = _EXPONENTS[texts]
     if (boards > 17).any():
-        raise ValueError("a character of a board is none of 0-9 and a-h")
+        raise ValueError("a character of a board is not one of 0-9 and a-h")
     return boards.reshape(-1, 4, 4)

@@ -283,7 +283,7 @@ class VectorGame2048(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
             after[finals[0]] = finals[4]
         rewards = np.array(self._reward(points, before, after), np.float64)
         if rewards.shape != (self.num_envs,):
-            raise ValueError(f"the reward function gave the shape {rewards.shape}, not ({self.num_envs},)")
+            raise ValueError(f"the reward function returned the shape {rewards.shape}, not ({self.num_envs},)")
         if self._mode == AutoresetMode.NEXT_STEP:
             rewards[self._over] = 0
         return rewards

@@ -96,7 +96,7 @@ def exponents(faces: npt.ArrayLike) -> Boards:
         raise TypeError(f"faces must be integers, not {values.dtype}")
     is_tile = (values == 0) | ((values >= 2) & (values <= 131072) & (values & (values - 1) == 0))
     if not is_tile.all():
-        raise ValueError(f"{values[~is_tile].flat[0]} is no tile: face values are 0, 2, 4, … 131072")
+        raise ValueError(f"{values[~is_tile].flat[0]} is not a tile: face values are 0, 2, 4, … 131072")
     return np.where(values > 0, np.log2(np.maximum(values, 1)), 0).astype(np.uint8)
 
 

@@ -28,7 +28,7 @@ def _toml(value: object) -> str:
             return "[" + ", ".join(_toml(one) for one in value) + "]"
         case Mapping():
             return "{" + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items()) + "}"
-    raise TypeError(f"{value!r} cannot stand in a recipe: {type(value).__name__} is no type of TOML")
+    raise TypeError(f"{value!r} cannot be used in a recipe: {type(value).__name__} is not a TOML type")
 
 
 def _overrides(prefix: str, values: Mapping[str, object]) -> list[str]:

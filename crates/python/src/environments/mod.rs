@@ -206,7 +206,7 @@ impl Environments {
     /// Restores pickled environments.
     #[staticmethod]
     fn restored(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        let damaged = || value_error("these are no pickled environments");
+        let damaged = || value_error("these are not pickled environments");
         py.detach(|| {
             let Pickle { config, environments } = serde_json::from_slice(bytes).map_err(|_| damaged())?;
             check_side(config.side as i64)?;

@@ -128,7 +128,7 @@ pub(crate) async fn evaluate(
         return Err(ApiError::bad("the seed is too large", format!("at most {LARGEST_NUMBER}")));
     }
     let busy =
-        |_| ApiError::conflict("another evaluation is under way: one at a time", "wait for it, or cancel it");
+        |_| ApiError::conflict("another evaluation is running: one at a time", "wait for it, or cancel it");
     let permit = app.evaluating.clone().try_acquire_owned().map_err(busy)?;
     let mut brains = vec![contestant(&app, wanted.model, wanted.search.as_deref()).await?];
     if let Some(against) = wanted.against {
@@ -148,7 +148,7 @@ async fn contestant(app: &App, model: Option<String>, search: Option<&str>) -> A
         search => search,
     };
     if let Asked::Exact = search {
-        let hint = "`afterstate solve` tells what it comes to";
+        let hint = "`afterstate solve` computes its exact value";
         return Err(ApiError::bad("exact play is not evaluated by games", hint));
     }
     let brain = Brain::load(app, model, search).await?;

@@ -68,7 +68,7 @@ fn values_on_small_boards_are_exact() {
             .contains("afterstate solve")
     );
     assert!(server.get("/api/advise?board=0000/0010/0100/000b&search=exact").error().contains("4×4"));
-    assert!(server.get("/api/advise?board=65/00&search=exact").error().contains("no game comes to"));
+    assert!(server.get("/api/advise?board=65/00&search=exact").error().contains("no game reaches"));
     assert_eq!(server.get("/api/advise?board=012/000/001&model=three&search=1ply").json()["plies"], 1);
     assert!(server.get("/api/advise?board=012/000/001").error().contains("3×3"));
 }
@@ -229,10 +229,13 @@ fn errors_name_the_field() {
     let refused = server.post("/api/v1/game", &json!({ "game": -5 }));
     assert_eq!(
         (refused.status, refused.error().as_str()),
-        (400, "`game` is -5, not a whole number from 0 on")
+        (400, "`game` is -5, not a whole number of at least 0")
     );
     let refused = server.get("/api/v1/watch?game=-5");
-    assert_eq!((refused.status, refused.error().as_str()), (400, "`game` is not a whole number from 0 on"));
+    assert_eq!(
+        (refused.status, refused.error().as_str()),
+        (400, "`game` is not a whole number of at least 0")
+    );
 }
 
 #[test]

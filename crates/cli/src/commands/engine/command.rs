@@ -81,7 +81,7 @@ impl FromStr for Command {
                 Ok(Command::Batch(count, depth.parse()?))
             }
             _ => Err(format!(
-                "`{}` is no command: there are u2i, isready, setoption, position, go, batch, stop and quit",
+                "`{}` is not a command: there are u2i, isready, setoption, position, go, batch, stop and quit",
                 shortened(line.trim(), LONGEST_ECHO)
             )),
         }
@@ -106,7 +106,7 @@ impl FromStr for Depth {
                     time.ok_or_else(|| format!("`movetime` takes milliseconds, from 1 to {LONGEST}"))?;
                 Ok(Depth::Time(Duration::from_millis(time)))
             }
-            _ => Err(format!("`{text}` is no depth: write `ply N`, `movetime MS` or `infinite`")),
+            _ => Err(format!("`{text}` is not a depth: write `ply N`, `movetime MS` or `infinite`")),
         }
     }
 }

@@ -236,7 +236,7 @@ pub(super) fn failure(error: FileError) -> Failure {
         | FileProblem::Tuple(_)
         | FileProblem::Spec(_) => Failure::input(
             error,
-            "it is no model of this program; docs/model-files.md describes those that are",
+            "it is not a model of this program; docs/model-files.md describes those that are",
         ),
         FileProblem::CutOff { .. }
         | FileProblem::Field { .. }

@@ -60,7 +60,7 @@ impl<'a> Exact<'a> {
         let values = solution.move_values(state);
         if state.legal_moves().any(|a| values[a as usize].is_none()) {
             let message = format!("no game reaches {board}, so its values are not in the solution");
-            return Err(Failure::input(message, "give a board that can come about by playing"));
+            return Err(Failure::input(message, "give a board that a game can reach"));
         }
         let best = solution.best(state);
         if self.json {
