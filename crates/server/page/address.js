@@ -31,5 +31,5 @@ export function parseHash(text) {
 export function troubleOf({ board, game }) {
   if (board && !parse(board)) return `“${board}” is not a board. A board has 16, 9 or 4 cells: 0 is empty, 1 is a 2, b is a 2048.`;
   const number = Number(game ?? 0);
-  return Number.isSafeInteger(number) && number >= 0 ? "" : `There is no game “${game}”. Games have numbers from 0 on.`;
+  return Number.isSafeInteger(number) && number >= 0 ? "" : `There is no game “${game}”. Game numbers start at 0.`;
 }

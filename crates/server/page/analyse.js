@@ -12,14 +12,14 @@ import { Tree, drawTree } from "./tree.js";
 import { MoveValues } from "./values.js";
 
 export const title = "Analyse";
-export const shortcuts = [["↑ → ↓ ←", "slide"], ["R", "a random new tile"], ["U", "back"], [". ,", "on, back along the line"], ["C", "clear the board"]];
+export const shortcuts = [["↑ → ↓ ←", "slide"], ["R", "a random new tile"], ["U", "back"], [". ,", "forward, back along the line"], ["C", "clear the board"]];
 
 const FIRST = "0123/1235/0146/0002";
 const BRUSHES = [null, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
 const CHANCES_FROM = {
   model: "If the built-in model plays on: the shares of its games that reached these tiles from positions of this value.",
-  exact: "If every move is the best one: exact.",
-  games: "If every move is the best one: the shares of 500 games from here.",
+  exact: "With optimal play: exact.",
+  games: "With optimal play: the shares of 500 games from here.",
 };
 const ENOUGH = 4; // seconds after which a running analysis does not deepen further
 
@@ -84,7 +84,7 @@ class Analyse {
         panel("Values of the moves", this.values.element, this.player, this.exact, save, this.command.element),
         panel("Chances of the next tiles", this.tiles),
         panel("Variations", h("p", { class: "note" }, "Slide, then place the new tile: a click on an empty cell is a 2, with shift a 4."), this.variations),
-        panel("How it may go on", this.line),
+        panel("How the game may continue", this.line),
         panel("The board as text", field("Board", this.text, "wide"), h("p", { class: "note", id: "text-help" }, "The numbers on the tiles with spaces between them, 0 for empty; or one character a cell: 0 is empty, 1 is a 2, 2 is a 4, … b is a 2048."), this.sizes)),
     );
   }
@@ -240,7 +240,7 @@ class Analyse {
 
   /** 3×3 has no solution yet: it can be computed here. */
   offerSolution() {
-    const note = h("p", { class: "note", role: "status" }, "The true values of 3×3 can be worked out once and for all, in the background: some 40 seconds, or more where other programs run.");
+    const note = h("p", { class: "note", role: "status" }, "The exact values of 3×3 can be computed once, in the background: about 40 seconds, or more if other programs are running.");
     const bar = h("progress", { max: 1, hidden: true, "aria-label": "Solving 3×3" });
     const follow = () => {
       bar.hidden = false;

@@ -86,7 +86,7 @@ function open(event) {
 }
 
 /** The page for an invalid address. */
-function nowhere(text = "The address in the browser is not one of this page's; a part of it may be missing.") {
+function nowhere(text = "The page has no such address; a part of it may be missing.") {
   const links = Object.entries(VIEWS).map(([name, { title }]) => h("a", { class: "button", href: `#${name}` }, title));
   return h("section", { class: "panel" }, h("h2", {}, "There is nothing at this address"), h("p", {}, text), h("div", { class: "actions start" }, links));
 }

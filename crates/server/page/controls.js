@@ -50,13 +50,13 @@ export function wanted(list, name) {
 export function missingModel(root, error, name, retry) {
   const note = h("p", { class: "note", role: "status" });
   const link = (hash, text) => h("a", { class: "button", href: hash }, text);
-  root.append(panel(error.message, h("p", {}, `Perhaps ${error.hint}.`), note, h("div", { class: "actions start" }, link(location.hash.replace(/\/model\/[^/]*/, ""), "Use the usual model"), link("#train", "Train"))));
+  root.append(panel(error.message, h("p", {}, `Perhaps ${error.hint}.`), note, h("div", { class: "actions start" }, link(location.hash.replace(/\/model\/[^/]*/, ""), "Use the default model"), link("#train", "Train"))));
   const look = async () => {
     const run = (await get("/runs")).runs.find((one) => one.name === name);
     if (!root.isConnected || !run) return;
     if (run.has_model) return retry();
     if (run.state !== "running") return;
-    note.textContent = "This run is being trained and has saved no model yet. It starts here as soon as there is one.";
+    note.textContent = "This run is being trained and has not saved a model yet. It starts here as soon as it has.";
     setTimeout(() => look().catch(() => {}), 1000);
   };
   look().catch(() => {});

@@ -15,7 +15,7 @@ import { Stream } from "./tiles.js";
 import { MoveValues, lossOf } from "./values.js";
 
 export const title = "Play";
-export const shortcuts = [["↑ → ↓ ←", "move (or W A S D)"], ["U", "take a move back"], ["H", "hint"], ["P", "the model plays on"], ["N", "new game"]];
+export const shortcuts = [["↑ → ↓ ←", "move (or W A S D)"], ["U", "undo a move"], ["H", "hint"], ["P", "the model plays on"], ["N", "new game"]];
 
 const LETTERS = { w: "up", d: "right", s: "down", a: "left" };
 const AT_STAKE = 5; // moves that can be abandoned without a question
@@ -138,7 +138,7 @@ class Play {
     const number = Number(this.game.value);
     if (!Number.isSafeInteger(number) || number < 0 || this.game.value === "") {
       this.game.value = this.played.number ?? "";
-      return toast("Games have numbers from 0 on", "error");
+      return toast("Game numbers start at 0", "error");
     }
     if (await this.mayLeave()) this.take(new PlayedGame({ side: this.side, number }), this.played);
     else this.game.value = this.played.number ?? "";
@@ -187,7 +187,7 @@ class Play {
     this.figures.moves.set(whole(count));
     this.undoButton.disabled = count === 0 && !recall(`before.${this.side}`);
     const { undone, helped, start } = this.played;
-    const why = [undone && "moves were taken back", helped && "the model played some of it", start && "it began from a position"].filter(Boolean);
+    const why = [undone && "moves were undone", helped && "the model played some of it", start && "it began from a position"].filter(Boolean);
     this.mark.textContent = why.length ? `This game does not count for your best score: ${why.join(", ")}.` : "";
   }
 
@@ -264,7 +264,7 @@ class Play {
 
   lastNote(last) {
     if (!this.model) return "";
-    if (!this.canGrade) return "This model says how probable moves are, not what they lose: it grades none.";
+    if (!this.canGrade) return "This model gives probabilities of moves, not their losses: it cannot grade moves.";
     if (this.side !== 4) return "Moves are graded on 4×4.";
     if (!last) return "Each move is graded by how much of your chance of the next large tile it kept.";
     if (last.grade === "best" || !last.chance) return last.grade === "best" ? "The last move was the best one." : `The last move was graded: ${last.grade}.`;
@@ -303,7 +303,7 @@ class Play {
     if (!before) return;
     forget(`before.${this.side}`);
     this.take(before);
-    toast("Back in the game before");
+    toast("Back in the previous game");
   }
 
   autoPlay() {

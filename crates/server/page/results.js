@@ -93,7 +93,7 @@ class Results {
     const { evaluations } = this;
     if (!evaluations.length) {
       this.charts.hidden = this.commands[0].element.hidden = true;
-      return this.table.replaceChildren(h("p", { class: "note" }, "Nothing has been evaluated yet. Runs evaluate themselves as they learn; or let a model play below."));
+      return this.table.replaceChildren(h("p", { class: "note" }, "Nothing has been evaluated yet. Runs are evaluated as they learn; or let a model play below."));
     }
     const columns = TILES.filter((tile) => evaluations.some((e) => (e.tiles[tile] ?? 0) > 0));
     const head = h("tr", {}, ["Shown", "Model", "Search", "Mean score", "Games", "Median", "Largest", ...columns].map((name) => h("th", { scope: "col" }, name)));
@@ -163,7 +163,7 @@ class Results {
   playAgain(e, number, score) {
     this.closeReplay?.();
     const model = this.models.find(({ name }) => name === e.model);
-    if (!model) throw Object.assign(new Error(`The model “${e.model}” is not here any more`), { hint: "its games cannot be played again" });
+    if (!model) throw Object.assign(new Error(`The model “${e.model}” no longer exists`), { hint: "its games cannot be played again" });
     const { cells, stream } = firstBoard(model.side, number, e.seed);
     const frames = [{ cells, stream: String(stream), score: 0 }];
     const note = h("p", { class: "note", role: "status" }, `Game ${whole(number)} is played again…`);
@@ -206,7 +206,7 @@ class Results {
     const moves = frames.slice(0, -1).map(({ move }) => move[0]).join("");
     const review = h("a", { class: "button small", href: hash("review", { record: `${e.seed}-${number}-${side}`, model: e.model, moves }) }, "Review");
     const begin = e.seed === 1 && h("a", { class: "button small", href: hash("play", { side: side === 4 ? undefined : side, game: number }) }, "Play it from the beginning");
-    const changed = found === score ? "" : ` It came to ${whole(score)} points then: the model has learned since, or its searches end by the clock.`;
+    const changed = found === score ? "" : ` It scored ${whole(score)} points then: the model has learned since, or its searches are limited by time.`;
     const title = h("p", { class: "note", role: "status" }, `Game ${whole(number)} of ${nameOf(e)}: ${whole(found)} points.${changed}`);
     this.replay.replaceChildren(title, board.element, h("div", { class: "speed" }, slider, where), way.element, h("div", { class: "actions" }, review, begin));
     show(at);
@@ -258,7 +258,7 @@ class Results {
   drawDifference({ difference, against, ...result }) {
     const { mean, ci95, better } = difference;
     const sign = mean > 0 ? "more" : "less";
-    const sure = ci95 !== null && Math.abs(mean) > ci95 ? "the difference is beyond chance (95%)" : "so many games do not tell them apart";
+    const sure = ci95 !== null && Math.abs(mean) > ci95 ? "the difference is beyond chance (95%)" : "this many games do not tell them apart";
     this.difference.textContent = `In the same games ${nameOf(result)} makes ${whole(Math.abs(mean))} ± ${whole(ci95 ?? 0)} points ${sign} than ${nameOf(against)}; it has the higher score in ${percent(better)} of them: ${sure}.`;
   }
 
@@ -273,7 +273,7 @@ class Results {
     this.evaluations = this.evaluations.filter((e) => e.turn === undefined);
     this.chosen = new Set([...this.chosen].filter((e) => e.turn === undefined));
     this.draw();
-    this.note.textContent = "Cancelled; nothing was kept of it.";
+    this.note.textContent = "Cancelled; nothing was saved.";
   }
 
   /** Positions in which two models would move differently. */
@@ -292,14 +292,14 @@ class Results {
       try {
         note.textContent = "The first model plays…";
         found = await this.disagree({ model: first.model.value, search: first.search.value }, { model: second.model.value, search: second.search.value });
-        note.textContent = `They differ in ${whole(found.length)} of ${whole(found.asked)} positions${found.length ? "; those that cost most by the second one come first" : ""}.`;
+        note.textContent = `They differ in ${whole(found.length)} of ${whole(found.asked)} positions${found.length ? "; the most costly by the second model come first" : ""}.`;
         list.replaceChildren(...found.slice(0, 24).map(({ board, a, b, loss }) => h("a", { class: "continuation-step", href: hash("analyse", { from: "results", board: format(parse(board), ""), model: second.model.value }) }, h("span", { class: "continuation-move" }, icon(a), "or", icon(b), short(loss)), miniature(parse(board)))));
       } finally {
         run.disabled = false;
       }
     }));
     tell();
-    return panel("Where two models disagree", h("div", { class: "setup" }, field("First", first.model), field("Its search", first.search), field("Second", second.model), field("Its search", second.search), run), note, list, downloads("disagreements", { csv: () => found, json: () => found, text: () => (found.sample ?? []).map((board) => `${board}\n`).join("") }), h("p", { class: "note" }, "The text has the positions that were asked about, for the command."), how.element);
+    return panel("Where two models disagree", h("div", { class: "setup" }, field("First", first.model), field("Its search", first.search), field("Second", second.model), field("Its search", second.search), run), note, list, downloads("disagreements", { csv: () => found, json: () => found, text: () => (found.sample ?? []).map((board) => `${board}\n`).join("") }), h("p", { class: "note" }, "The text file has these positions, for the command."), how.element);
   }
 
   async disagree(first, second) {

@@ -16,7 +16,7 @@ import { games, puzzles, recall, remember, texts } from "./store.js";
 import { GRADES, MoveValues } from "./values.js";
 
 export const title = "Review";
-export const shortcuts = [["← →", "a move back, on"], ["J K", "next, previous mistake"], ["Home End", "the first, the last position"], ["L", "learn from the mistakes"]];
+export const shortcuts = [["← →", "a move back, forward"], ["J K", "next, previous mistake"], ["Home End", "the first, the last position"], ["L", "learn from the mistakes"]];
 
 const ROWS = 300; // of the list of moves, around the current one
 
@@ -56,7 +56,7 @@ class Review {
     else if (record) this.text.value = `afterstate game ${record.replaceAll("-", " ")}\n${moves ?? ""}\n`;
     else if (text) this.text.value = texts.find(text) ?? "";
     if (this.text.value) return this.grade();
-    if (game || text) toast("This game is not in this browser any more", "error");
+    if (game || text) toast("This game is no longer in this browser", "error");
   }
 
   build() {
@@ -68,7 +68,7 @@ class Review {
     const sources = h("div", { class: "actions" }, button("", "Choose a file", () => this.file.click()), this.file, button("", "Use an example", () => this.app.attempt(() => this.example())));
     const form = panel("A game to review",
       field("Paste a game", this.text, "wide"),
-      h("p", { class: "note" }, "A record or an export of this program, lines of a board and a move, a board followed by moves with the tiles that came, or a replay of 2048verse. Games of Play and Watch come here by their Review button."),
+      h("p", { class: "note" }, "A record or an export of this program, lines of a board and a move, a board followed by moves with the new tiles, or a replay of 2048verse. Games from Play and Watch get here by their Review button."),
       sources,
       h("div", { class: "setup" }, field("Model", this.model), field("Search", this.search), this.submit), this.progress);
     this.stage = h("div", { class: "stage", hidden: true });
@@ -81,7 +81,7 @@ class Review {
   puzzlePanel() {
     const open = puzzles.list().filter(({ solved }) => !solved);
     const start = button("hint", `Solve ${whole(Math.min(10, open.length))} of ${whole(open.length)}`, () => this.train(open.slice(0, 10)), { kind: "primary" });
-    return panel("Puzzles from your games", open.length ? start : h("p", { class: "note" }, "Reviews of your own games put the moves that cost most here."));
+    return panel("Puzzles from your games", open.length ? start : h("p", { class: "note" }, "Reviews of your games collect the most costly moves here."));
   }
 
   async example() {

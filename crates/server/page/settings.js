@@ -10,7 +10,7 @@ const CHOICES = {
   contrast: ["Contrast", [["normal", "normal"], ["high", "high"]]],
   animation: ["Tiles slide", [["on", "always"], ["off", "never"]]],
   hints: ["Values of moves in Play", [["off", "when asked"], ["on", "all the time"]]],
-  confirm: ["Ask before a game is given up", [["on", "yes"], ["off", "no"]]],
+  confirm: ["Ask before a game is abandoned", [["on", "yes"], ["off", "no"]]],
 };
 
 const DEFAULTS = Object.fromEntries(Object.entries(CHOICES).map(([key, [, options]]) => [key, options[0][0]]));
@@ -64,10 +64,10 @@ export function settingsForm(done) {
   return [
     ...Object.entries(CHOICES).map(row),
     h("h3", {}, "Your games, puzzles and settings"),
-    h("p", { class: "note" }, "They are kept in this browser. A file brings them to another one."),
+    h("p", { class: "note" }, "They are stored in this browser. A file transfers them to another one."),
     h("div", { class: "actions start" },
       h("button", { type: "button", class: "button", onclick: () => download("afterstate-games.json", JSON.stringify(exportAll(), null, 1), "application/json") }, "Save as a file"),
-      h("button", { type: "button", class: "button", onclick: () => file.click() }, "Bring from a file"), file),
+      h("button", { type: "button", class: "button", onclick: () => file.click() }, "Load from a file"), file),
   ];
 }
 
@@ -77,6 +77,6 @@ async function take(file, done) {
     apply();
     done(`${count} ${count === 1 ? "game was" : "games were"} added`);
   } catch (error) {
-    done(error instanceof SyntaxError ? "This file is not an export of this page." : `Nothing was brought in: ${error.message}.`, "error");
+    done(error instanceof SyntaxError ? "This file is not an export of this page." : `Nothing was imported: ${error.message}.`, "error");
   }
 }

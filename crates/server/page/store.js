@@ -96,7 +96,7 @@ export function importAll(file) {
     if (isGame(game) && game.count > 0 && !isHere) brought.push(game);
   }
   const all = [...games.list(), ...brought].sort((a, b) => String(b.date).localeCompare(String(a.date)));
-  if (!rememberJson("games", all.slice(0, MOST_GAMES))) throw new Error("the browser has no room for so many games");
+  if (!rememberJson("games", all.slice(0, MOST_GAMES))) throw new Error("the browser has no space for so many games");
   puzzles.add(parsed(kept.puzzles).filter((puzzle) => typeof puzzle?.board === "string"));
   for (const [key, value] of Object.entries(kept)) {
     const isKept = ["games", "puzzles", "token"].includes(key) || (key.startsWith(IN_PLAY) && recall(key) !== null);

@@ -12,9 +12,9 @@ export const shortcuts = [["J K", "next, previous run"]];
 
 // The most useful recipes, before those of the papers. The server measures how long they take here.
 const CHOICES = [
-  ["quick", "A minute", "A player that makes the 2048-tile, from nothing, while you watch."],
+  ["quick", "A minute", "A player that learns to make the 2048-tile from scratch, while you watch."],
   ["best-first", "An hour or two", "Eight large tuples: most games reach 8192."],
-  ["best", "The strongest", "One training after the other, each of which goes on where it was stopped."],
+  ["best", "The strongest", "One training after the other; each can be stopped and resumed."],
 ];
 const MOST_COMPARED = 5;
 
@@ -120,7 +120,7 @@ class Train {
     const fits = ({ name, description, table }) => words.every((word) => `${name} ${description} ${table}`.toLowerCase().includes(word));
     const groups = Map.groupBy(this.recipes.filter(fits), ({ name }) => (name.includes("/") ? name.split("/")[0] : "this program"));
     const item = (recipe) => h("button", { type: "button", class: "link-button", title: recipe.description, onclick: () => this.choose(recipe) }, recipe.name, recipe.steps.length ? ` (${stepsText(recipe)})` : "");
-    this.found.replaceChildren(...[...groups].map(([paper, list]) => h("div", {}, h("h3", {}, paper), list.map(item))), ...(groups.size ? [] : [h("p", { class: "note" }, "No recipe has these words.")]));
+    this.found.replaceChildren(...[...groups].map(([paper, list]) => h("div", {}, h("h3", {}, paper), list.map(item))), ...(groups.size ? [] : [h("p", { class: "note" }, "No recipe matches these words.")]));
   }
 
   choose(recipe) {
@@ -174,8 +174,8 @@ class Train {
   }
 
   welcome() {
-    this.detail.replaceChildren(panel("From nothing to 2048 in about a minute",
-      h("p", {}, "A network starts with zeros everywhere and learns by playing against itself, millions of moves a second: after each move it corrects what it thought the position was worth by what it sees next."),
+    this.detail.replaceChildren(panel("From scratch to 2048 in about a minute",
+      h("p", {}, "A network starts with zeros everywhere and learns by playing against itself, millions of moves a second: after each move it corrects its value of the position by what it sees next."),
       h("p", {}, "Start the recipe ", h("code", {}, "quick"), " and watch its score grow. When it is done, it plays in Watch, and gives hints in Play.")));
   }
 

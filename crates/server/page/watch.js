@@ -14,7 +14,7 @@ import { Stream, firstBoard, freshStream, someNumber } from "./tiles.js";
 import { MoveValues } from "./values.js";
 
 export const title = "Watch";
-export const shortcuts = [["Space", "play, pause"], ["→", "one move on"], ["←", "one move back"], ["+ −", "faster, slower"], ["N", "next game"]];
+export const shortcuts = [["Space", "play, pause"], ["→", "one move forward"], ["←", "one move back"], ["+ −", "faster, slower"], ["N", "next game"]];
 
 // Milliseconds between moves; 0 is full speed.
 const SPEEDS = [[1000, "1 move/s"], [500, "2 moves/s"], [250, "4 moves/s"], [125, "8 moves/s"], [60, "16 moves/s"], [30, "33 moves/s"], [10, "100 moves/s"], [0, "as fast as it goes"]];
@@ -129,7 +129,7 @@ class Watch {
     const number = Number(this.game.value);
     if (this.game.value === "" || !Number.isSafeInteger(number) || number < 0) {
       this.game.value = this.first.game ?? "";
-      return toast("Games have numbers from 0 on", "error");
+      return toast("Game numbers start at 0", "error");
     }
     this.newGame(number);
     this.board.element.focus();

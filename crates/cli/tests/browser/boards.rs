@@ -25,13 +25,13 @@ pub(crate) async fn positions_go_from_view_to_view(page: &Page) {
     .await;
     assert!(page.text("location.hash").await.contains("/search/2ply"), "the search came along");
     page.until("there is advice", ADVISED).await;
-    page.click("Watch on from here").await;
+    page.click("Watch from here").await;
     page.until("it is watched", "document.querySelector('.view-watch .board')").await;
     page.until("the model plays on", &format!("{} >= 2", figure("Moves"))).await;
     page.press(' ').await;
     page.until("it rests", "document.querySelector('[aria-label=Play]')").await;
     let watched = page.text(CELLS).await;
-    page.click("Play on from here").await;
+    page.click("Play from here").await;
     page.until("it is played", &format!("document.querySelector('.view-play') && {CELLS} === {watched:?}"))
         .await;
     page.until("it is said that it does not count", "/began from a position/.test(document.body.innerText)")
@@ -138,7 +138,8 @@ pub(crate) async fn an_analysis_deepens(page: &Page) {
 /// On 2×2 everything is known.
 pub(crate) async fn chances_are_exact_where_they_can_be(page: &Page) {
     page.go("#analyse/board/1100/search/exact").await;
-    page.until("it is said", "/best one: exact/.test(document.querySelector('.chances')?.textContent)").await;
+    page.until("it is said", "/optimal play: exact/.test(document.querySelector('.chances')?.textContent)")
+        .await;
     let rows = "[...document.querySelectorAll('.chance-row')].map(r => r.textContent).join(' ')";
     // By hand: a search through all games from two 2s side by side.
     assert_eq!(page.text(rows).await, "4100% 8100% 1696.3% 328.3%");

@@ -214,9 +214,7 @@ pub(crate) async fn saving_is_told(page: &Page) {
 /// A game of a histogram can be analysed, played on, watched and reviewed.
 pub(crate) async fn a_game_of_a_bar_goes_on(page: &Page) {
     let open = "[...document.querySelectorAll('.column.pickable')].find(c => c.getAttribute('height') > 0).dispatchEvent(new MouseEvent('click', { bubbles: true }))";
-    for (action, view) in
-        [("Analyse", "analyse"), ("Play on from here", "play"), ("Watch on from here", "watch")]
-    {
+    for (action, view) in [("Analyse", "analyse"), ("Play from here", "play"), ("Watch from here", "watch")] {
         evaluated(page).await;
         page.run(open).await;
         page.until("the games of the bar", "document.querySelector('.found button')").await;
@@ -397,7 +395,7 @@ pub(crate) async fn three_by_three_is_solved_by_a_click(page: &Page) {
     assert!(page.folder.join("models/3x3.solution").exists(), "and kept");
     page.until(
         "chances are those of the best play",
-        "/best one: (exact|the shares of 500 games)/.test(document.querySelector('.chances').textContent)",
+        "/optimal play: (exact|the shares of 500 games)/.test(document.querySelector('.chances').textContent)",
     )
     .await;
     // The mean of the whole game, 5,468, lies between those of its beginnings.

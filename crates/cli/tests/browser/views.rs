@@ -48,7 +48,7 @@ pub(crate) async fn watch_pauses_steps_and_goes_back(page: &Page) {
     page.until("the button offers to play on", "document.querySelector('[aria-label=Play]')").await;
     let at = page.value(&moves).await.as_u64().expect("a number");
     page.press(Key::Right.into()).await;
-    page.until("one move on", &format!("{moves} === {}", at + 1)).await;
+    page.until("one move forward", &format!("{moves} === {}", at + 1)).await;
     page.until("it rests again", "document.querySelector('[aria-label=Play]')").await;
     page.press(Key::Left.into()).await;
     page.press(Key::Left.into()).await;
