@@ -74,7 +74,7 @@ struct Recording {
     /// The model file, or the directory of a run
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
-    /// Ask the endgame tables of this directory at the leaves of the search
+    /// Probe the endgame tables of this directory at the leaves of the search
     #[arg(long, value_name = "DIR")]
     endgame: Option<PathBuf>,
     /// How to look ahead, as for `afterstate eval`

@@ -51,7 +51,7 @@ enum Action {
 
 /// Remove runs with all their files
 ///
-/// What is not of the run is kept, with the directory that it is in. After an interruption the same command continues.
+/// Other files in their directories are kept. After an interruption the same command continues.
 #[derive(Args)]
 struct Remove {
     /// The directories of the runs

@@ -71,7 +71,7 @@ pub(super) struct Train {
     /// The number of records that are shuffled at a time, 32 bytes each [default: 2000000]
     #[arg(long, value_name = "N")]
     buffer: Option<usize>,
-    /// Play test games every so many records, 0 for never [default: 2000000]
+    /// Play test games after every N records, 0 for never [default: 2000000]
     #[arg(long, value_name = "N")]
     test_every: Option<u64>,
     /// The number of test games [default: 100]

@@ -77,7 +77,7 @@ pub(crate) struct Eval {
     /// 1ply, and majority for a DCNN]
     #[arg(long, value_delimiter = ',')]
     search: Vec<String>,
-    /// Downgrade tiles from 32768 on: the same as +downgrade
+    /// Downgrade tiles of 32768 and above: the same as +downgrade
     #[arg(long)]
     downgrade: bool,
     /// The number of games
@@ -89,13 +89,13 @@ pub(crate) struct Eval {
     /// The number of threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
-    /// Ask the endgame tables of this directory at the leaves of the search
+    /// Probe the endgame tables of this directory at the leaves of the search
     #[arg(long, value_name = "DIR")]
     endgame: Option<PathBuf>,
-    /// Ask them at the root of the search alone, for comparison
+    /// Probe them only at the root of the search, for comparison
     #[arg(long, requires = "endgame")]
     endgame_root: bool,
-    /// Where a DCNN plays: cpu, or gpu in a program built with GPUs
+    /// The device of a DCNN: cpu, or gpu in a program built with GPU support
     #[arg(long, default_value_t)]
     device: Device,
     /// Keep each game in this file: score, moves, the last board, and after how many moves each tile was first there. Games
@@ -118,7 +118,7 @@ pub(crate) struct Eval {
     /// Write the first positions of each step towards the goal to this file
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     collect: Option<PathBuf>,
-    /// Say instead at which score and after how many moves each tile is first made
+    /// Report instead at which score and after how many moves each tile is first made
     #[arg(long, conflicts_with_all = ["out", "compare", "collect", "from"])]
     milestones: bool,
     /// Play from collected positions at this step, a sum of large tiles
@@ -127,7 +127,7 @@ pub(crate) struct Eval {
     /// Play until this step or the goal [default: the next step]
     #[arg(long, value_name = "STEP", requires = "from")]
     to: Option<u32>,
-    /// The file with the collected positions
+    /// The file of collected positions
     #[arg(long, value_name = "FILE", requires = "from")]
     positions: Option<PathBuf>,
     /// The tile that the steps of --collect and --from lead to [default: 65536]

@@ -23,9 +23,9 @@ use crate::{
 
 /// Make a model of a few megabytes, for play
 ///
-/// The model plays, and the weights are counted that a 3-ply search looks up. Those that it hardly meets are left out,
-/// the others rounded, the more coarsely the less they are met, and packed. Everything that plays takes the
-/// file like any other model. The result depends on the model, the size, the games, the seed and the downgrading alone.
+/// The model plays, which counts the weights that a 3-ply search looks up. Rarely used weights are dropped, the others
+/// rounded, the more coarsely the less they are used, and packed. The file plays like any other model. The result depends
+/// only on the model, the size, the games, the seed and the downgrading.
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
     afterstate model compact runs/best -o small.safetensors --size 10MB\n  \
