@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 use afterstate_network::{Network, NetworkSpec, Tuples};
 use serde_json::Value;
 
-/// Advice by an empty network, which values nothing but the merges that it sees.
+/// Advice by an empty network, which values only the merges that it sees.
 fn advise(arguments: &[&str]) -> Output {
     let directory = tempfile::tempdir().expect("a directory");
     let spec = NetworkSpec { tuples: Tuples::named("2x4").expect("a set"), ..NetworkSpec::default() };

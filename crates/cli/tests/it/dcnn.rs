@@ -58,7 +58,7 @@ fn records_teach_a_network_that_eval_and_advise_take() {
         bad(directory, command, "gpu/Cargo.toml");
     }
 
-    // Sizes are looked at before memory is taken.
+    // Sizes are checked before memory is allocated.
     for size in ["--buffer 1000000000000", "--batch 1000000 --channels 4096 --layers 32", "--batch 100000000"]
     {
         let train = format!("dcnn train --records records --out large {size}");

@@ -5,7 +5,7 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
-/// An engine with a small network that values nothing but merges.
+/// An engine with a small network that values only merges.
 struct Engine {
     child: Child,
     input: ChildStdin,
@@ -41,7 +41,7 @@ impl Engine {
         line.trim_end().to_owned()
     }
 
-    /// The lines up to one that begins so.
+    /// The lines up to one with this prefix.
     fn until(&mut self, begin: &str) -> Vec<String> {
         let mut lines = vec![self.line()];
         while !lines.last().expect("a line").starts_with(begin) {
@@ -154,7 +154,7 @@ fn a_search_stops_when_told() {
     engine.say("stop");
     let lines = engine.until("bestmove");
     assert!(lines.last().is_some_and(|line| !line.contains("none")), "{lines:?}");
-    // The flag is down again: the next search goes to its depth.
+    // The flag has been reset: the next search reaches its depth.
     engine.say("go ply 2");
     let lines = engine.until("bestmove");
     assert!(lines[lines.len() - 2].starts_with("info ply 2 "), "{lines:?}");
@@ -180,7 +180,7 @@ fn the_transcript_of_the_documentation_is_true() {
     let output = child.wait_with_output().expect("an end");
     let timeless = |line: &str| {
         let words: Vec<_> = line.split(' ').collect();
-        // Neither the time nor the number of boards is promised.
+        // Neither the time nor the number of boards is guaranteed.
         let varies = |i: usize| i > 0 && ["time", "evaluated"].contains(&words[i - 1]);
         words
             .iter()

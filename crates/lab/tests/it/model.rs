@@ -1,4 +1,4 @@
-//! One `Model::open` for all that plays: each kind tells what it is, how it plays, and what it cannot do.
+//! `Model::open` for every kind of model: what it is, how it plays, and what it does not support.
 
 use std::{collections::BTreeMap, path::Path};
 
