@@ -195,7 +195,7 @@ fn initial_values_are_given_for_a_board_or_a_weight() {
     for (lines, part) in [
         ("network.initial_value = [1, 2]", "2 initial values for 1 stages"),
         ("network.promotion = true", "two stages"),
-        ("network.stages = '2^99'", "describes no stages"),
+        ("network.stages = '2^99'", "does not describe stages"),
         ("network.ranges = '1-3'", "not value ranges"),
         ("network.halved = [0, 1]", "a list with a number for each stage"),
         ("network = { stages = '2^1', from = 'x', halved = [0, 1] }", "stage 1 cannot begin with"),
