@@ -218,8 +218,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Updates each of these weights, and the pair of numbers that belongs to it, by a rule, one after the other. `pairs` must
-    /// hold a pair for each of all weights, in their order.
+    /// Updates each of these weights, and the pair of numbers that belongs to it, by a rule, one after the other. `pairs`
+    /// must hold a pair for each of all weights, in their order.
     #[inline(always)]
     pub fn update<I: Isa>(&self, isa: I, features: Features<'_>, pairs: &[AtomicU64], rule: impl Rule) {
         self.check(features);
@@ -255,8 +255,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Calls a function with the index, among all weights, of each of these weights and its number of occurrences, in order of
-    /// first occurrence. Only images of one tuple can share a weight, and these are in one lookup.
+    /// Calls a function with the index, among all weights, of each of these weights and its number of occurrences, in order
+    /// of first occurrence. Only images of one tuple can share a weight, and these are in one lookup.
     #[inline(always)]
     pub fn for_each_weight(&self, features: Features<'_>, mut each: impl FnMut(usize, f32)) {
         let start = self.start(features.set) as isize;

@@ -63,8 +63,8 @@ pub trait Isa: Copy + Send + Sync {
         lanes: u16,
     ) -> Self::Sums;
 
-    /// Updates the weights at a lookup's indices, and the pairs of numbers that belong to them, by a rule. The result is that
-    /// of updating one lane after the other: a weight can occur in several.
+    /// Updates the weights at a lookup's indices, and the pairs of numbers that belong to them, by a rule. The result is
+    /// that of updating one lane after the other: a weight can occur in several.
     ///
     /// # Safety
     /// The indices of live lanes must be inside the weights and the pairs.

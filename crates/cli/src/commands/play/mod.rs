@@ -39,8 +39,8 @@ use store::{Score, Store};
 /// Arrow keys or WASD slide the tiles; U takes moves back, as many as you like; N starts the next game; Q, Esc or Ctrl-C
 /// leaves. Every game has a number: the same number and the same moves give the same tiles, also after a move is taken back.
 ///
-/// H shows the value of each move, T shows it before every move, and P or the space bar lets the model play until it is pressed
-/// again, with + and − for its speed. Your moves are graded, and the accuracy is that of `afterstate review`.
+/// H shows the value of each move, T shows it before every move, and P or the space bar lets the model play until it is
+/// pressed again, with + and − for its speed. Your moves are graded, and the accuracy is that of `afterstate review`.
 ///
 /// Games are kept: one that was left is resumed by the next `afterstate play`, and finished ones are in the list of high scores
 /// unless the model has helped by playing.
