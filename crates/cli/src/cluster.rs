@@ -1,4 +1,4 @@
-//! Commands whose work is dealt out to the ranks that `mpirun` has started.
+//! Commands whose work is distributed over the ranks that `mpirun` has started.
 
 use std::{
     collections::VecDeque,
@@ -19,10 +19,10 @@ use crate::{
     mistake,
 };
 
-/// Numbers that a rank gets at a time, at most: many short games are worth no message each.
+/// The maximum batch of numbers for a rank: many short games are not worth a message each.
 const MOST_AT_A_TIME: u64 = 64;
 
-/// How long the other ranks leave it to the first to say what is wrong.
+/// How long the other ranks wait for the first one to report an error.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Joins the other ranks, if there are any.
@@ -39,8 +39,8 @@ pub(crate) fn join() -> Result<impl Sized, Failure> {
     })
 }
 
-/// Whether it is not for this process to say what is wrong with the arguments, or to help: all ranks find the same, and
-/// those after the first leave it to that one. They wait, because `mpirun` ends all when one fails.
+/// Whether another process reports this error or help: all ranks find the same, and those after the first leave it to
+/// that one. They wait, because `mpirun` ends all ranks when one fails.
 pub(crate) fn leaves_it_to_first(failure: &Failure) -> bool {
     let is_other = afterstate_cluster::rank_asked_for().is_some_and(|rank| rank > 0);
     if is_other && !matches!(failure, Failure::Help(_)) {
@@ -49,7 +49,7 @@ pub(crate) fn leaves_it_to_first(failure: &Failure) -> bool {
     is_other
 }
 
-/// Carries out a command together with the other ranks; the first one prints. A rank that fails ends all of them.
+/// Runs a command together with the other ranks; the first one prints. A rank that fails ends all of them.
 pub(crate) fn run(world: &World, command: Command, out: &mut dyn Write) -> Result<(), Failure> {
     let is_alone = match command.ranks() {
         Ranks::All => false,
@@ -65,7 +65,7 @@ pub(crate) fn run(world: &World, command: Command, out: &mut dyn Write) -> Resul
     match result.unwrap_or_else(|_| Err(mistake())) {
         Err(failure @ (Failure::Input { .. } | Failure::Other { .. })) => {
             if !world.is_first() {
-                // All ranks find the same fault in what was given. The first one says so, and ends them.
+                // All ranks find the same error in the input. The first one reports it, and ends them.
                 sleep(PATIENCE);
             }
             let code = if matches!(failure, Failure::Input { .. }) { 2 } else { 1 };
@@ -79,21 +79,21 @@ pub(crate) fn run(world: &World, command: Command, out: &mut dyn Write) -> Resul
     }
 }
 
-/// What the other ranks ask the first.
+/// A question of another rank to the first.
 #[derive(Serialize, Deserialize)]
 #[serde(bound(deserialize = "T: serde::de::DeserializeOwned"))]
 enum Question<T> {
     /// For numbers.
     Deal,
-    /// Whether to continue, with something to tell.
+    /// Whether to continue, along with a report.
     Tell(T),
 }
 
-/// What it answers: some numbers, and whether to continue.
+/// The answer: some numbers, and whether to continue.
 type Answer = (Vec<u64>, bool);
 
-/// Deals numbers out to all ranks. The first rank works by `lead`, the others by `follow`, each with its own dealer. What
-/// `follow` tells reaches `hear` in the first rank; both return whether to continue.
+/// Deals out numbers to all ranks. The first rank works by `lead`, the others by `follow`, each with its own dealer.
+/// What `follow` reports reaches `hear` in the first rank; both return whether to continue.
 pub(crate) fn deal<T, R>(
     world: &World,
     deck: &dyn Dealer,
@@ -130,7 +130,7 @@ where
     world.lead(answer, || lead(deck))
 }
 
-/// A dealer that asks the first rank.
+/// A dealer that gets its numbers from the first rank.
 struct Remote<'a> {
     caller: &'a Caller<'a>,
     hand: Mutex<Hand>,

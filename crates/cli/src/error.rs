@@ -8,30 +8,30 @@ use std::{
 /// Why a command stopped.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// What the user gave cannot be used: exit code 2.
+    /// The user's input cannot be used: exit code 2.
     Input { message: String, hint: String },
-    /// Anything else that went wrong: exit code 1.
+    /// Any other error: exit code 1.
     Other { message: String, hint: String },
-    /// The user stopped it, after what it had was shown: exit code 130.
+    /// Stopped by the user, after showing the results so far: exit code 130.
     Stopped { message: String, hint: String },
-    /// The user asked for help or the version: exit code 0.
+    /// Help or the version was requested: exit code 0.
     Help(clap::Error),
-    /// The reader of our output has gone (`… | head`): nothing is wrong, and nobody listens.
+    /// The reader of our output has gone (`… | head`): not an error, and nothing to report.
     Closed,
 }
 
 impl Failure {
-    /// The input is bad; the hint says what would be right.
+    /// Bad input; the hint says what would be right.
     pub(crate) fn input(message: impl ToString, hint: impl ToString) -> Self {
         Failure::Input { message: message.to_string(), hint: hint.to_string() }
     }
 
-    /// The user stopped it; the hint says how to continue.
+    /// Stopped by the user; the hint says how to continue.
     pub(crate) fn stopped(message: impl ToString, hint: impl ToString) -> Self {
         Failure::Stopped { message: message.to_string(), hint: hint.to_string() }
     }
 
-    /// Something else failed; the hint says what may help.
+    /// Another failure; the hint says what may help.
     pub(crate) fn other(message: impl ToString, hint: impl ToString) -> Self {
         Failure::Other { message: message.to_string(), hint: hint.to_string() }
     }
@@ -47,7 +47,7 @@ impl From<io::Error> for Failure {
 }
 
 impl From<clap::Error> for Failure {
-    /// Says in one line what clap says in several paragraphs.
+    /// Shortens clap's paragraphs to one line.
     fn from(error: clap::Error) -> Self {
         if !error.use_stderr() {
             return Failure::Help(error);
@@ -78,10 +78,10 @@ pub(crate) fn code(result: &Result<(), Failure>) -> ExitCode {
     }
 }
 
-/// Reports a failure on stderr, in one line, and gives the exit code.
+/// Reports a failure on stderr, in one line, and returns the exit code.
 pub(crate) fn exit_code(result: Result<(), Failure>) -> ExitCode {
     let code = code(&result);
-    // Nobody is told when this cannot be written: there is no one to tell.
+    // A failure to write this cannot be reported.
     let _ = match result {
         Ok(()) | Err(Failure::Closed) => Ok(()),
         Err(Failure::Help(help)) => help.print(),

@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Human-readable numbers.
 
 use afterstate_lab::stats::ScoreSummary;
 
-/// A number with commas between thousands.
+/// A number with thousands separators.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -26,18 +26,18 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {plural}", thousands(number))
 }
 
-/// A number that may be negative, rounded, with commas between thousands.
+/// A signed number, rounded, with thousands separators.
 pub(crate) fn whole(value: f64) -> String {
     let sign = if value <= -0.5 { "−" } else { "" };
     sign.to_string() + &thousands(value.abs().round() as u64)
 }
 
-/// Half a confidence interval, if it is known.
+/// Half a confidence interval, if known.
 pub(crate) fn plus_minus(ci95: Option<f64>) -> String {
     ci95.map(|ci| format!(" ± {}", whole(ci))).unwrap_or_default()
 }
 
-/// A mean with its confidence.
+/// A mean with its confidence interval.
 pub(crate) fn mean(score: &ScoreSummary) -> String {
     whole(score.mean) + &plus_minus(score.ci95)
 }

@@ -1,5 +1,5 @@
-//! The `afterstate` command, as a library: whoever provides a device that the command itself does not know, such as a
-//! GPU, calls [`main`] after that.
+//! The `afterstate` command, as a library: programs that provide an additional device, such as a
+//! GPU, call [`main`] after that.
 
 mod cluster;
 mod commands;
@@ -30,7 +30,7 @@ struct Cli {
     command: Option<Command>,
 }
 
-/// Parses the arguments of this process, carries out the command, and says how it ended.
+/// Parses the arguments of this process, runs the command, and returns its exit code.
 pub fn main() -> ExitCode {
     let result = panic::catch_unwind(run).unwrap_or_else(|_| Err(mistake()));
     if let Err(failure) = &result
@@ -45,7 +45,7 @@ fn mistake() -> Failure {
     Failure::other("a mistake in afterstate itself", "please report it with the lines above")
 }
 
-/// Lets options take negative numbers, so that they are refused as values rather than as unknown options.
+/// Lets options take negative numbers, so that they are rejected as values rather than as unknown options.
 fn with_negative_numbers(command: clap::Command) -> clap::Command {
     let takes_value = |argument: &clap::Arg| argument.get_action().takes_values();
     let command = command.mut_args(|argument| {

@@ -1,4 +1,4 @@
-//! Signals: what asks a command to save and stop, and what ends it with a message.
+//! Signals: those that ask a command to save and stop, and one that ends it with a message.
 
 use std::{
     fs,
@@ -21,14 +21,14 @@ use crate::error::Failure;
 /// The exit code after a second Ctrl-C.
 const STOPPED_AT_ONCE: i32 = 130;
 
-/// Signals that come together are one wish: `timeout` signals a process and then its group.
+/// Signals in quick succession count as one: `timeout` signals a process and then its group.
 const SAME_WISH: Duration = Duration::from_secs(1);
 
-/// Set by SIGINT, SIGTERM or SIGHUP. A second SIGINT (Ctrl-C) ends the process at once, unless it comes within a second; the others
-/// can come as often as they like.
+/// Set by SIGINT, SIGTERM or SIGHUP. A second SIGINT (Ctrl-C) ends the process at once, unless it comes within a
+/// second; the other signals can be repeated at will.
 pub(crate) fn stop_signal() -> Result<Arc<AtomicBool>, Failure> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    // Whoever is started by `nohup` outlives the terminal.
+    // A process started by `nohup` outlives the terminal.
     if !ignores_hang_up() {
         signals.add_signal(SIGHUP)?;
     }
@@ -46,7 +46,7 @@ pub(crate) fn stop_signal() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// Ends the process with a message when a mapped file is cut short while it is read.
+/// Ends the process with a message if a mapped file is truncated while it is read.
 pub(crate) fn guard_mapped_files() {
     const MESSAGE: &[u8] =
         b"error: a file was cut short while it was read; hint: replace files by `mv`, not by writing over them\n";
@@ -57,7 +57,7 @@ pub(crate) fn guard_mapped_files() {
         let _ = stderr.write_all(MESSAGE);
         low_level::exit(1);
     };
-    // SAFETY: it writes to a file descriptor and exits, both of which a signal handler may do.
-    // Without the guard, the process ends all the same.
+    // SAFETY: the handler writes to a file descriptor and exits, both of which are async-signal-safe.
+    // If registering fails, the process still ends, without the message.
     let _ = unsafe { low_level::register(SIGBUS, end) };
 }

@@ -1,7 +1,7 @@
-//! Processes that work together: the ranks that `mpirun` starts.
+//! Cooperating processes: the ranks that `mpirun` starts.
 //!
-//! Without the feature `mpi` there are none, and all that is left is a clear message where `mpirun` starts the program all
-//! the same. The first rank leads: it answers the questions of the others while it works itself.
+//! Without the feature `mpi` there are no ranks, only a clear error message if `mpirun` starts the program anyway. The
+//! first rank leads: it answers the questions of the others while it does its own work.
 
 #[cfg(feature = "mpi")]
 #[path = "mpi.rs"]
@@ -20,10 +20,10 @@ use std::{
 use backend::Backend;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// How long a rank sleeps between two looks for a message: MPI itself would spin.
+/// How long a rank sleeps between polls for a message: MPI itself would spin.
 const PAUSE: Duration = Duration::from_micros(100);
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy)]
 #[repr(i32)]
 enum Tag {
@@ -33,26 +33,26 @@ enum Tag {
     Gathered,
 }
 
-/// Why the ranks cannot work together.
+/// Why the ranks cannot cooperate.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
-    /// The program knows nothing of MPI.
+    /// The program was built without MPI.
     #[error("mpirun started {0} of these processes, but this program was built without MPI")]
     WithoutMpi(usize),
-    /// The library knows nothing of the other processes.
+    /// The library does not see the other processes.
     #[error("mpirun started {started} of these processes, but their MPI library finds {found}")]
     OtherLibrary {
-        /// What the environment says.
+        /// The number of processes according to the environment.
         started: usize,
-        /// What the library says.
+        /// The number of processes according to the library.
         found: usize,
     },
-    /// The library is of no use.
+    /// The library cannot be used.
     #[error("MPI: {0}")]
     Library(&'static str),
 }
 
-/// The ranks, and which of them this process is.
+/// The ranks, and the number of this process among them.
 pub struct World {
     backend: Backend,
     rank: usize,
@@ -65,26 +65,26 @@ fn asked(name: &str) -> Option<usize> {
     env::var(name).ok()?.parse().ok()
 }
 
-/// Whether the process was started by PMIx, as `mpirun` and Slurm's `srun --mpi=pmix` do.
+/// Whether PMIx started the process, as `mpirun` and Slurm's `srun --mpi=pmix` do.
 fn has_pmix() -> bool {
     env::var_os("PMIX_RANK").is_some()
 }
 
-/// The number that `mpirun` has given this process, whether or not it joins the others; none without `mpirun`.
+/// The rank that `mpirun` assigned to this process, whether or not it joins the others; `None` without `mpirun`.
 pub fn rank_asked_for() -> Option<usize> {
     asked("OMPI_COMM_WORLD_RANK").or_else(|| asked("PMI_RANK")).or_else(|| asked("PMIX_RANK"))
 }
 
-/// The number of processes that `mpirun` has started. PMIx itself does not say it in the environment, but Slurm does.
+/// The number of processes that `mpirun` started. PMIx itself does not put it in the environment, but Slurm does.
 fn size_asked_for() -> Option<usize> {
     let of_step = || asked("SLURM_STEP_NUM_TASKS").filter(|_| has_pmix());
     asked("OMPI_COMM_WORLD_SIZE").or_else(|| asked("PMI_SIZE")).or_else(of_step)
 }
 
-/// Joins the other processes that `mpirun` has started, if it has. They are together until what is returned is dropped.
+/// Joins the other processes that `mpirun` started, if any, until the returned guard is dropped.
 ///
 /// # Errors
-/// When the program was built without MPI, or the library cannot be used by threads.
+/// If the program was built without MPI, or the library does not support threads.
 pub fn join() -> Result<impl Sized, JoinError> {
     let started = size_asked_for();
     let joined = match (started, has_pmix()) {
@@ -99,12 +99,12 @@ pub fn join() -> Result<impl Sized, JoinError> {
     let (guard, world) = joined.map_or((None, None), |(guard, backend, rank, size)| {
         (Some(guard), (size > 1).then_some(World { backend, rank, size }))
     });
-    // There is one caller.
+    // There is only one caller.
     let _ = WORLD.set(world);
     Ok(guard)
 }
 
-/// The other ranks; none where this process is alone.
+/// The world of ranks; `None` if this process is alone.
 pub fn world() -> Option<&'static World> {
     WORLD.get().and_then(Option::as_ref)
 }
@@ -120,12 +120,12 @@ impl World {
         self.size
     }
 
-    /// Whether this is the rank that leads.
+    /// Whether this is the leading rank.
     pub fn is_first(&self) -> bool {
         self.rank == 0
     }
 
-    /// Works as the first rank, and answers the others until each of them has done its work too.
+    /// Works as the first rank, and answers the others until each of them has finished its work too.
     pub fn lead<Q, A, R>(&self, mut answer: impl FnMut(Q) -> A + Send, work: impl FnOnce() -> R) -> R
     where
         Q: DeserializeOwned,
@@ -136,7 +136,7 @@ impl World {
                 let mut at_work = self.size - 1;
                 while at_work > 0 {
                     if let Some((from, question)) = self.backend.poll(None, Tag::Question) {
-                        // Ranks are the same program: what one writes, the other reads.
+                        // All ranks run the same program, so each can parse what another one writes.
                         if let Ok(question) = serde_json::from_slice(&question) {
                             let answer = serde_json::to_vec(&answer(question)).unwrap_or_default();
                             self.backend.send(from, Tag::Answer, &answer);
@@ -152,29 +152,29 @@ impl World {
         })
     }
 
-    /// Works as one of the other ranks, which can ask the first.
+    /// Works as one of the other ranks, which can send questions to the first.
     pub fn follow<R>(&self, work: impl FnOnce(&Caller<'_>) -> R) -> R {
         let result = work(&Caller { world: self, turn: Mutex::new(()) });
         self.backend.send(0, Tag::Done, &[]);
         result
     }
 
-    /// Waits until all ranks are here.
+    /// Waits until all ranks have arrived.
     pub fn barrier(&self) {
         self.backend.barrier(PAUSE);
     }
 
-    /// The bitwise or of the words of all ranks.
+    /// The bitwise OR of the words of all ranks.
     pub fn all_or(&self, words: &mut [u64]) {
         self.backend.all_or(words, PAUSE);
     }
 
-    /// The sums of the numbers of all ranks, added in the order of the ranks.
+    /// The sums of the numbers of all ranks, added in rank order.
     pub fn all_sum(&self, numbers: &mut [f32]) {
         self.backend.all_sum(numbers, PAUSE);
     }
 
-    /// What each rank has, in their order; only the first one gets it.
+    /// Collects a value from each rank, in rank order; only the first rank receives them.
     pub fn gather<T: Serialize + DeserializeOwned>(&self, own: T) -> Vec<T> {
         if !self.is_first() {
             self.backend.send(0, Tag::Gathered, &serde_json::to_vec(&own).unwrap_or_default());
@@ -203,7 +203,7 @@ impl World {
     }
 }
 
-/// Asks the first rank.
+/// Sends questions to the first rank.
 pub struct Caller<'a> {
     world: &'a World,
     /// One question at a time.
@@ -211,7 +211,7 @@ pub struct Caller<'a> {
 }
 
 impl Caller<'_> {
-    /// Asks, and waits for the answer; none when it makes no sense.
+    /// Sends a question and waits for the answer; `None` if it cannot be parsed.
     pub fn ask<Q: Serialize, A: DeserializeOwned>(&self, question: &Q) -> Option<A> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         self.world.backend.send(0, Tag::Question, &serde_json::to_vec(question).ok()?);

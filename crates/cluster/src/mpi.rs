@@ -1,4 +1,4 @@
-//! Ranks of MPI. Every call is short and takes its turn, so that the library need not be safe for several threads at once.
+//! MPI ranks. Every call is short and takes its turn, so that the library need not be thread-safe.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -18,10 +18,10 @@ use mpi::{
 
 use crate::{JoinError, Tag};
 
-/// Numbers that are reduced at a time: counts are 32 bits wide, and buffers should not double the memory.
+/// The number of elements reduced at a time: counts are 32 bits wide, and buffers should not double the memory.
 const AT_A_TIME: usize = 1 << 22;
 
-/// The library.
+/// The MPI library.
 pub(crate) struct Backend {
     turn: Mutex<()>,
 }
@@ -47,7 +47,7 @@ impl Backend {
         SimpleCommunicator::world().process_at_rank(to as i32).send_with_tag(bytes, tag as i32);
     }
 
-    /// A message, if there is one.
+    /// Receives a message, if there is one.
     pub(crate) fn poll(&self, from: Option<usize>, tag: Tag) -> Option<(usize, Vec<u8>)> {
         let _turn = self.turn();
         let world = SimpleCommunicator::world();
@@ -86,8 +86,8 @@ impl Backend {
         }
     }
 
-    /// Every rank adds up an equal part of the numbers, in the order of the ranks, and gives the sums to all. As many bytes travel
-    /// as for the library's own reduction, whose order is not specified.
+    /// Every rank sums an equal part of the numbers, in rank order, and sends the sums to all. This transfers as many
+    /// bytes as the library's own reduction, whose order is unspecified.
     pub(crate) fn all_sum(&self, numbers: &mut [f32], pause: Duration) {
         for numbers in numbers.chunks_mut(AT_A_TIME) {
             let size = SimpleCommunicator::world().size() as usize;

@@ -1,10 +1,10 @@
-//! No MPI: a process is alone.
+//! Without MPI: a process is alone.
 
 use std::time::Duration;
 
 use crate::{JoinError, Tag};
 
-/// There is none.
+/// Never exists.
 pub(crate) enum Backend {}
 
 pub(crate) fn join(size: usize) -> Result<Option<((), Backend, usize, usize)>, JoinError> {

@@ -1,16 +1,16 @@
 //! Adam (Kingma and Ba 2015), with the parameters that kondo-2019 takes from TensorFlow.
 
-/// The state of Adam: how many steps it has made, and the averages of each weight's gradient.
+/// The state of Adam: the number of steps made, and the averages of each weight's gradient.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Adam {
     pub(crate) steps: u64,
-    /// Of the gradients, m.
+    /// The average gradients, m.
     pub(crate) exp_avg: Vec<f32>,
-    /// Of their squares, v.
+    /// The average squared gradients, v.
     pub(crate) exp_avg_sq: Vec<f32>,
 }
 
-/// How a step goes for every weight.
+/// The parameters of a step, shared by all weights.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct AdamStep {
     rate: f32,
@@ -19,14 +19,14 @@ pub(crate) struct AdamStep {
 }
 
 impl Adam {
-    /// β₁: how much of the average gradient stays.
+    /// β₁, the decay of the average gradient.
     pub const BETA_1: f32 = 0.9;
-    /// β₂: how much of the average square stays.
+    /// β₂, the decay of the average square.
     pub const BETA_2: f32 = 0.999;
-    /// ε: what keeps the step finite.
+    /// ε, which keeps the step finite.
     pub const EPSILON: f32 = 1e-8;
 
-    /// The state before the first step.
+    /// The initial state.
     pub(crate) fn new(weights: usize) -> Self {
         Adam { steps: 0, exp_avg: vec![0.0; weights], exp_avg_sq: vec![0.0; weights] }
     }
@@ -48,7 +48,7 @@ impl Adam {
 }
 
 impl AdamStep {
-    /// Moves some weights: Algorithm 1 of the paper.
+    /// Updates some weights: Algorithm 1 of the paper.
     pub(crate) fn apply(self, weights: &mut [f32], gradient: &[f32], m: &mut [f32], v: &mut [f32]) {
         for (((weight, &g), m), v) in weights.iter_mut().zip(gradient).zip(m).zip(v) {
             *m += (1.0 - Adam::BETA_1) * (g - *m);

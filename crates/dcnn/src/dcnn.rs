@@ -10,11 +10,11 @@ use crate::{
     spec::{DcnnSpec, SpecError},
 };
 
-/// Initial weights are uniform in ± this (kondo-2019, section 5.1).
+/// Initial weights are uniform in ± this value (kondo-2019, section 5.1).
 const INITIAL: f32 = 0.1;
 
-/// The boards of a pass for games in step: so many take half of the time together that they take one after the other, and towards the
-/// end, when there are fewer games, not much is looked at for nothing.
+/// The number of boards of a pass for games in step: together they take half of the time that they take one by one, and
+/// towards the end, with fewer games, little computation is wasted.
 pub(crate) const IN_STEP: usize = 32;
 
 /// A network.
@@ -30,16 +30,16 @@ impl Dcnn {
     pub fn new(spec: DcnnSpec, seed: u64) -> Self {
         let mut rng = game_rng(seed, 0);
         let graph = Graph::new(&spec);
-        // 24 bits are all that an f32 can hold.
+        // 24 bits are all that an f32 holds.
         let mut weight = || ((rng.next_u64() >> 40) as f32 / (1 << 23) as f32 - 1.0) * INITIAL;
         let weights = (0..graph.weights()).map(|_| weight()).collect();
         Dcnn { spec, graph, weights }
     }
 
-    /// A network with these weights, in the order of [`weights`](Self::weights).
+    /// A network with the given weights, in the order of [`weights`](Self::weights).
     ///
     /// # Errors
-    /// When they are not as many as the network has.
+    /// If their number is wrong.
     pub fn from_weights(spec: DcnnSpec, weights: Vec<f32>) -> Result<Self, SpecError> {
         let (graph, found) = (Graph::new(&spec), weights.len());
         match graph.weights() {
@@ -48,24 +48,24 @@ impl Dcnn {
         }
     }
 
-    /// What the network is.
+    /// The network's specification.
     pub fn spec(&self) -> &DcnnSpec {
         &self.spec
     }
 
-    /// The weights: parameter by parameter, the channels that a number goes to next to each other.
+    /// The weights, parameter by parameter, output channels innermost.
     pub fn weights(&self) -> &[f32] {
         &self.weights
     }
 
-    /// The outputs for each board, one board after the other: for a policy the logits of up, right, down and left, whose
-    /// softmax is the probabilities; for a value that value.
+    /// The outputs for each board, one board after the other: for a policy the logits of up, right, down and left,
+    /// whose softmax is the probabilities; for a value network the value.
     pub fn forward<'w>(&self, boards: &[Board<4>], work: &'w mut Work) -> &'w [f32] {
         work.forward(&self.graph, &self.weights, boards.iter().map(tiles))
     }
 
-    /// As [`forward`](Self::forward), for the boards of games in step. Passes are always of [`IN_STEP`] boards: their number
-    /// changes the order of sums, and so the last bits of what is said of a board.
+    /// Like [`forward`](Self::forward), for the boards of games in step. Every pass is padded to [`IN_STEP`] boards:
+    /// their number changes the order of sums, and so the last bits of a board's outputs.
     pub(crate) fn forward_in_step(&self, boards: &[Board<4>], work: &mut Work) -> Vec<f32> {
         let mut outputs = Vec::new();
         for some in boards.chunks(IN_STEP) {

@@ -1,30 +1,30 @@
-//! Where a network is computed.
+//! The device that computes a network.
 
 use std::{fmt, str::FromStr, sync::OnceLock};
 
 use crate::{Tiles, graph::Graph};
 
-/// Where passes through a network are made.
+/// A device for passes through a network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Device {
-    /// On the cores of this machine.
+    /// The cores of this machine.
     #[default]
     Cpu,
-    /// On a GPU, in a program that [provides](provide_gpu) one.
+    /// A GPU, in a program that [provides](provide_gpu) one.
     Gpu,
 }
 
-/// Why a network cannot be computed there.
+/// Why a device cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
-    /// A text that is no device.
-    #[error("`{0}` is no device: there are cpu and gpu")]
+    /// An unknown device.
+    #[error("`{0}` is not a device: use cpu or gpu")]
     Unknown(String),
-    /// The program knows no GPUs.
-    #[error("this program was built without GPUs")]
+    /// The program was built without GPU support.
+    #[error("this program was built without GPU support")]
     NotBuilt,
     /// There is no GPU, or no driver for it.
-    #[error("no GPU can be used: {0}")]
+    #[error("no usable GPU: {0}")]
     NotFound(String),
 }
 
@@ -46,17 +46,17 @@ impl fmt::Display for Device {
     }
 }
 
-/// Passes through networks on a device that another crate knows. It has outputs and gradients of boards to give, and
-/// nothing else: loss, Adam, files and votes are the same for all devices.
+/// Passes through networks on a device that another crate implements. It only computes outputs and gradients of boards;
+/// loss, Adam, files and votes are the same for all devices.
 pub trait DevicePass: fmt::Debug + Send + Sync {
     /// The outputs for each board.
     fn forward(&mut self, graph: &Graph, weights: &[f32], boards: &[Tiles]) -> &[f32];
 
-    /// Adds to `gradient` how the loss changes with each weight, from how it changes with each output of the forward pass
-    /// just made.
+    /// Adds the derivative of the loss for each weight to `gradient`, given its derivatives for the outputs of the
+    /// forward pass just made.
     fn backward(&mut self, graph: &Graph, weights: &[f32], slopes: &[f32], gradient: &mut [f32]);
 
-    /// Another one on the same device.
+    /// Another pass on the same device.
     fn boxed_clone(&self) -> Box<dyn DevicePass>;
 }
 
@@ -66,17 +66,17 @@ impl Clone for Box<dyn DevicePass> {
     }
 }
 
-/// How a pass on a GPU is begun.
+/// Opens a pass on a GPU.
 type Open = fn() -> Result<Box<dyn DevicePass>, DeviceError>;
 
 static GPU: OnceLock<Open> = OnceLock::new();
 
-/// Makes [`Device::Gpu`] known to this program. The first one to be provided is taken.
+/// Registers the implementation of [`Device::Gpu`]. The first one provided is used.
 pub fn provide_gpu(open: Open) {
     let _ = GPU.set(open);
 }
 
-/// A pass on the GPU.
+/// Opens a pass on the GPU.
 pub(crate) fn gpu() -> Result<Box<dyn DevicePass>, DeviceError> {
     GPU.get().ok_or(DeviceError::NotBuilt)?()
 }

@@ -1,4 +1,4 @@
-//! Networks on disk: safetensors with PyTorch's names, shapes and order of weights.
+//! Networks on disk: safetensors with PyTorch's names, shapes and weight order.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -16,34 +16,34 @@ use crate::{
 
 const FORMAT: &str = "afterstate-dcnn";
 
-/// The keys of the metadata that describe the network; all others are the caller's.
+/// The metadata keys that describe the network; all others are the caller's.
 const KEYS: [&str; 8] =
     ["format", "version", "architecture", "tile_values", "layers", "channels", "first", "second"];
 
-/// Adam's averages have the names that PyTorch gives them, before that of the weights.
+/// PyTorch's names of Adam's averages, which precede that of the weights.
 const STATE: [&str; 2] = ["exp_avg", "exp_avg_sq"];
 
 const STEPS: &str = "adam_steps";
 
-/// What a file holds, without its weights.
+/// The description of a file, without its weights.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DcnnInfo {
-    /// What the network is.
+    /// The network's specification.
     pub spec: DcnnSpec,
     /// The other metadata.
     pub extra: BTreeMap<String, String>,
 }
 
 impl DcnnInfo {
-    /// Whether an open file says that it holds such a network.
+    /// Whether an open file claims to hold such a network.
     pub fn is_in(file: &TensorFile) -> bool {
         file.metadata().get("format").is_some_and(|format| format == FORMAT)
     }
 
-    /// What an open file holds.
+    /// The description of an open file.
     ///
     /// # Errors
-    /// When it is no such network, or its tensors are not those of the network.
+    /// If it does not hold such a network, or its tensors do not match the network.
     pub fn of(file: &TensorFile) -> Result<Self, FileError> {
         let info = || -> Result<DcnnInfo, FileProblem> {
             let spec = spec_of(file.metadata())?;
@@ -93,7 +93,7 @@ fn spec_of(metadata: &BTreeMap<String, String>) -> Result<DcnnSpec, FileProblem>
     spec.checked().map_err(unsupported)
 }
 
-/// Checks that each parameter is there in its shape, with Adam's averages for all or for none, and no other tensor.
+/// Checks that each parameter has its shape, Adam's averages exist for all or for none, and there is no other tensor.
 fn check_shapes(file: &TensorFile, graph: &Graph) -> Result<(), FileProblem> {
     let with_state = has_state(file);
     let mut expected = BTreeMap::new();
@@ -123,7 +123,7 @@ fn has_state(file: &TensorFile) -> bool {
     file.names().any(|name| name.starts_with(STATE[0]))
 }
 
-/// Numbers for each weight as tensors, in PyTorch's order.
+/// One number for each weight as tensors, in PyTorch's order.
 fn tensors<'a>(
     graph: &'a Graph,
     kind: Option<&'static str>,
@@ -135,7 +135,7 @@ fn tensors<'a>(
     })
 }
 
-/// Numbers for each weight from tensors.
+/// Reads one number for each weight from tensors.
 fn read(graph: &Graph, kind: Option<&'static str>, file: &TensorFile) -> Result<Vec<f32>, FileError> {
     let mut numbers = vec![0.0; graph.weights()];
     for parameter in &graph.parameters {
@@ -153,19 +153,19 @@ fn tensor_name(parameter: &Parameter, kind: Option<&'static str>) -> String {
 
 /// Model files.
 impl Dcnn {
-    /// Writes the network, atomically, with some more metadata. The tensors are those of a PyTorch module with
-    /// `conv1` … and `fc`, and load into it as they are.
+    /// Writes the network, atomically, with additional metadata. The tensors are those of a PyTorch module with
+    /// `conv1` … and `fc`, which can load them directly.
     ///
     /// # Errors
-    /// When the file cannot be written or a weight is not finite; what was there before is unchanged.
+    /// If the file cannot be written or a weight is not finite; an existing file is then unchanged.
     pub fn save(&self, path: &Path, extra: &BTreeMap<String, String>) -> Result<(), FileError> {
         safetensors::write(path, &metadata(self.spec(), extra), tensors(self.graph(), None, &self.weights))
     }
 
-    /// Reads the network of a file, or of a checkpoint.
+    /// Reads the network of a model file or a checkpoint.
     ///
     /// # Errors
-    /// When the file cannot be read, is damaged, or holds something else.
+    /// If the file cannot be read, is damaged, or holds something else.
     pub fn load(path: &Path) -> Result<Dcnn, FileError> {
         Dcnn::from_file(&TensorFile::open(path)?)
     }
@@ -173,7 +173,7 @@ impl Dcnn {
     /// Reads the network of an open file.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// The same as [`load`](Self::load).
     pub fn from_file(file: &TensorFile) -> Result<Dcnn, FileError> {
         let spec = DcnnInfo::of(file)?.spec;
         let weights = read(&Graph::new(&spec), None, file)?;
@@ -187,10 +187,10 @@ fn unsupported(error: SpecError) -> FileProblem {
 
 /// Checkpoints.
 impl<L: Loss> Trainer<L> {
-    /// Writes the network and the optimizer's state, atomically, with some more metadata.
+    /// Writes the network and the optimizer's state, atomically, with additional metadata.
     ///
     /// # Errors
-    /// When the file cannot be written or a number is not finite; what was there before is unchanged.
+    /// If the file cannot be written or a number is not finite; an existing file is then unchanged.
     pub fn save(&self, path: &Path, extra: &BTreeMap<String, String>) -> Result<(), FileError> {
         let (graph, adam) = (self.net.graph(), &self.adam);
         let mut extra = extra.clone();
@@ -201,10 +201,10 @@ impl<L: Loss> Trainer<L> {
         safetensors::write(path, &metadata(self.net.spec(), &extra), all)
     }
 
-    /// Goes on from a checkpoint, exactly where it was; also gives the other metadata.
+    /// Resumes exactly from a checkpoint; also returns the other metadata.
     ///
     /// # Errors
-    /// When the file cannot be read, is damaged, or is no checkpoint of such a training.
+    /// If the file cannot be read, is damaged, or is not a checkpoint of such a training.
     pub fn load(path: &Path, threads: usize) -> Result<(Self, BTreeMap<String, String>), FileError> {
         let file = TensorFile::open(path)?;
         let DcnnInfo { mut extra, .. } = DcnnInfo::of(&file)?;

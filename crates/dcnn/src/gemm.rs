@@ -1,4 +1,4 @@
-//! Products of matrices.
+//! Matrix products.
 
 use gemm_common::Parallelism;
 
@@ -13,14 +13,14 @@ pub(crate) struct Matrix<'a> {
 }
 
 impl<'a> Matrix<'a> {
-    /// Numbers in rows of this length.
+    /// A matrix with rows of this length.
     pub(crate) fn new(numbers: &'a [f32], columns: usize) -> Self {
         let rows = numbers.len() / columns;
         assert_eq!(rows * columns, numbers.len(), "whole rows");
         Matrix { numbers, rows, columns, row_stride: columns, column_stride: 1 }
     }
 
-    /// Rows as columns.
+    /// The transpose.
     pub(crate) fn transposed(self) -> Self {
         let Matrix { numbers, rows, columns, row_stride, column_stride } = self;
         Matrix { numbers, rows: columns, columns: rows, row_stride: column_stride, column_stride: row_stride }
@@ -37,9 +37,8 @@ pub(crate) fn add_product(left: Matrix<'_>, right: Matrix<'_>, sum: &mut [f32]) 
     let (m, n, k) = (right.columns, left.rows, left.columns);
     let strides = |matrix: &Matrix<'_>| (matrix.row_stride as isize, matrix.column_stride as isize);
     let ((left_rs, left_cs), (right_rs, right_cs)) = (strides(&left), strides(&right));
-    // The library likes results in columns, so it is given all matrices transposed: Cᵀ = Bᵀ·Aᵀ.
-    // SAFETY: the strides of a `Matrix` stay within its numbers, by its constructor; `sum` has m·n numbers, and nobody
-    // else holds it.
+    // The library prefers column-major results, so it gets all matrices transposed: Cᵀ = Bᵀ·Aᵀ. SAFETY: the strides of
+    // a `Matrix` stay within its numbers, by its constructor; `sum` has m·n numbers and is borrowed exclusively.
     unsafe {
         gemm_f32::gemm::f32::get_gemm_fn()(
             m,
@@ -89,7 +88,7 @@ mod tests {
                 let [mut found, mut expected] = [(); 2].map(|()| vec![2.0; m * n]);
                 add_product(left, right, &mut found);
                 add_naively(left, right, &mut expected);
-                // Small whole numbers: the order of additions does not matter.
+                // Small integers: the order of additions does not matter.
                 assert_eq!(found, expected, "{m}×{k} by {k}×{n}");
             }
         }

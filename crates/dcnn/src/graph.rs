@@ -7,10 +7,10 @@ use crate::{
     taps::Taps,
 };
 
-/// A part of the weights, by its name in PyTorch.
+/// A part of the weights, with its name in PyTorch.
 ///
-/// PyTorch's order is that of three dimensions: output, input, and cell of the filter or pixel. Ours is the reverse, so
-/// that the channels of a pixel, and the outputs that a weight goes to, stand next to each other (NHWC).
+/// PyTorch orders the three dimensions as output, input, and filter cell or pixel. Our order is the reverse, so
+/// that the channels of a pixel, and the outputs of a weight, are adjacent (NHWC).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
@@ -21,7 +21,7 @@ pub(crate) struct Parameter {
 }
 
 impl Parameter {
-    /// Where the weights stand among all weights, in PyTorch's order.
+    /// The indices among all weights, in PyTorch's order.
     pub(crate) fn places(&self) -> impl Iterator<Item = usize> + use<> {
         let ([outputs, inputs, cells], start) = (self.dimensions, self.range.start);
         let place = move |o, i, c| start + (c * inputs + i) * outputs + o;
@@ -31,57 +31,57 @@ impl Parameter {
     }
 }
 
-/// Where the input of a layer comes from.
+/// The input of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// The board: a channel for each tile value.
     Board,
-    /// The image that a layer before has made.
+    /// The image that an earlier layer outputs.
     Image(usize),
 }
 
 /// A convolution with its ReLU.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layer {
-    /// Where its input comes from.
+    /// Its input.
     pub source: Source,
-    /// The pixels that it sees.
+    /// The pixels that it reads.
     pub taps: Taps,
     /// The channels of its input.
     pub inputs: usize,
-    /// The channels of the image that it makes.
+    /// The channels of its output image.
     pub outputs: usize,
-    /// A row for each cell of the filter and input, a column for each output.
+    /// A row for each filter cell and input, a column for each output.
     pub filters: Range<usize>,
-    /// One for each output; or for each pixel and output; or none.
+    /// One for each output, or one for each pixel and output, or none.
     pub bias: Range<usize>,
 }
 
 impl Layer {
-    /// The numbers of its image.
+    /// The number of elements of its image.
     pub fn size(&self) -> usize {
         self.taps.pixels * self.outputs
     }
 }
 
-/// A full connection from one image to the outputs of the network.
+/// A fully connected layer from one image to the outputs of the network.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Head {
-    /// The layer that has made the image.
+    /// The layer that outputs the image.
     pub image: usize,
     /// A row for each pixel and channel, a column for each output.
     pub matrix: Range<usize>,
 }
 
-/// The layers and where their weights stand.
+/// The layers, and the ranges of their weights.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Graph {
     pub(crate) parameters: Vec<Parameter>,
-    /// The convolutions, each after those that it sees.
+    /// The convolutions, each after those whose images it reads.
     pub layers: Vec<Layer>,
-    /// The full connections.
+    /// The fully connected layers.
     pub heads: Vec<Head>,
-    /// Of the outputs; none if empty.
+    /// The bias of the outputs; none if empty.
     pub bias: Range<usize>,
     /// The number of outputs.
     pub outputs: usize,
@@ -120,8 +120,8 @@ impl Graph {
         self.bias = self.add("fc.bias".into(), vec![self.outputs as u64], [self.outputs, 1, 1]);
     }
 
-    /// kondo-2019, section 3.2. The paper names the filters and the number of weights, 2,189,312 at half size. That is what
-    /// comes out when the second layer has the same filters for both images, and the only bias is one for each
+    /// kondo-2019, section 3.2. The paper gives the filters and the number of weights, 2,189,312 at half size. That
+    /// number results if the second layer shares its filters between both images, and the only bias is one for each
     /// channel and pixel of the first layer.
     fn tjwei(&mut self, first: usize, second: usize, tile_values: usize) {
         const FILTERS: [(&str, (usize, usize)); 2] = [("a", (2, 1)), ("b", (1, 2))];

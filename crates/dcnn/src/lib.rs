@@ -1,8 +1,8 @@
 //! Deep convolutional networks that play 2048, taught by play records (kondo-2019).
 //!
-//! [`DcnnSpec`] says what a network is, [`Dcnn`] is one with its weights, [`Trainer`] teaches it by Adam, and
-//! [`PolicyPlayer`] plays. Files load into PyTorch: see [`Dcnn::save`]. Both can be moved to [`Device::Gpu`]
-//! in programs that [provide](provide_gpu) one.
+//! [`DcnnSpec`] specifies a network, [`Dcnn`] is a network with its weights, [`Trainer`] trains it with Adam, and
+//! [`PolicyPlayer`] plays. Files load into PyTorch: see [`Dcnn::save`]. Training and play can be moved to
+//! [`Device::Gpu`] in programs that [provide](provide_gpu) one.
 //!
 //! ```
 //! use afterstate_game::{Move, State};

@@ -1,15 +1,15 @@
-//! What a network is to make small.
+//! Loss functions.
 
 use afterstate_game::Move;
 
-/// How wrong an output is.
+/// A loss function.
 pub trait Loss {
-    /// What the output should have been.
+    /// The target of an output.
     type Target: Copy + Send + Sync;
     /// The number of outputs.
     const OUTPUTS: usize;
 
-    /// The loss of these outputs, and whether the target is what they say; `slopes` becomes how the loss changes with
+    /// The loss of these outputs, and whether they predict the target; `slopes` receives the derivative of the loss for
     /// each of them.
     fn of(outputs: &[f32], target: Self::Target, slopes: &mut [f32]) -> (f64, bool);
 }
@@ -50,7 +50,7 @@ impl Loss for SquaredError {
     }
 }
 
-/// The probabilities that outputs stand for.
+/// The probabilities of the outputs.
 pub(crate) fn softmax(outputs: &[f32]) -> [f32; 4] {
     let largest = outputs.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let exp: [f32; 4] = std::array::from_fn(|i| (outputs[i] - largest).exp());

@@ -11,28 +11,28 @@ use crate::{
 /// The tiles of a board, as exponents, row-major.
 pub type Tiles = [u8; 16];
 
-/// What a pass on the CPU needs room for.
+/// The buffers of a pass on the CPU.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CpuPass {
     tiles: Vec<Tiles>,
-    /// The image of each layer: for each pixel, board and channel a number.
+    /// The image of each layer: a number for each pixel, board and channel.
     images: Vec<Vec<f32>>,
-    /// How the loss changes with each number of the images.
+    /// The derivatives of the loss for each number of the images.
     slopes: Vec<Vec<f32>>,
-    /// What the filters see of a few boards.
+    /// The im2col matrix of a few boards.
     columns: Vec<f32>,
     winograd: winograd::Room,
     outputs: Vec<f32>,
 }
 
-/// Up to so many boards, one product of all that the filters see takes less time than one for each run of pixels, though
-/// it has zeros in it.
+/// For up to this many boards, one product with the whole im2col matrix is faster than one for each run of pixels,
+/// although the matrix contains zeros.
 const FEW: usize = 2;
 
-/// From so many boards on, the products that Winograd's algorithm saves take more time than its sums of filters.
+/// For fewer boards than this, the products that Winograd's algorithm saves take less time than its sums of filters.
 const MANY: usize = 24;
 
-/// Room for so many numbers, whatever stands there now.
+/// A buffer for this many numbers, with unspecified contents.
 fn room(numbers: &mut Vec<f32>, len: usize) -> &mut [f32] {
     numbers.resize(len, 0.0);
     numbers
@@ -74,7 +74,7 @@ impl Graph {
         self.connect(weights, work)
     }
 
-    /// The full connections.
+    /// The fully connected layers.
     fn connect<'w>(&self, weights: &[f32], work: &'w mut CpuPass) -> &'w [f32] {
         let boards = work.tiles.len();
         let outputs = room(&mut work.outputs, boards * self.outputs);
@@ -94,8 +94,8 @@ impl Graph {
         outputs
     }
 
-    /// Adds to `gradient` how the loss changes with each weight, from how it changes with each output of the forward
-    /// pass just made.
+    /// Adds the derivative of the loss for each weight to `gradient`, given its derivatives for the outputs of the
+    /// forward pass just made.
     pub(crate) fn backward(&self, weights: &[f32], slopes: &[f32], work: &mut CpuPass, gradient: &mut [f32]) {
         work.slopes.resize_with(self.layers.len(), Vec::new);
         for (slopes, image) in work.slopes.iter_mut().zip(&work.images) {
@@ -109,7 +109,7 @@ impl Graph {
         for (i, layer) in self.layers.iter().enumerate().rev() {
             let (before, slopes) = work.slopes.split_at_mut(i);
             let slopes = &mut slopes[0];
-            // Where ReLU has let nothing through, nothing comes back.
+            // No gradient passes where ReLU was inactive.
             for (slope, &number) in slopes.iter_mut().zip(&work.images[i]) {
                 *slope = if number > 0.0 { *slope } else { 0.0 };
             }
@@ -132,7 +132,7 @@ impl Graph {
         }
     }
 
-    /// The transpose of a full connection.
+    /// The transpose of a fully connected layer.
     fn disconnect(
         &self,
         head: &Head,
@@ -163,7 +163,7 @@ impl Layer {
         winograd::Shape { boards, inputs: self.inputs, outputs: self.outputs }
     }
 
-    /// The bias, or zeros, to which the convolution is added.
+    /// Initializes the image with the bias, or with zeros.
     fn begin(&self, weights: &[f32], boards: usize, image: &mut [f32]) {
         if self.bias.is_empty() {
             return image.fill(0.0);
@@ -196,7 +196,7 @@ impl Layer {
         }
     }
 
-    /// im2col: all that the filters see, a row for each pixel and board, so that its product with the filters is the
+    /// im2col: the inputs of the filters, a row for each pixel and board, so that the product with the filters is the
     /// convolution.
     fn gather<'c>(&self, before: &[f32], boards: usize, columns: &'c mut Vec<f32>) -> Matrix<'c> {
         let row = self.filters.len() / self.outputs;
@@ -233,13 +233,13 @@ impl Layer {
         }
     }
 
-    /// The weights of one cell of the filters.
+    /// The weights of one filter cell.
     fn filter(&self, tap: usize) -> Range<usize> {
         let size = self.inputs * self.outputs;
         self.filters.start + tap * size..self.filters.start + (tap + 1) * size
     }
 
-    /// Adds the convolution of boards. Only one channel of each cell is 1, so that no products are needed.
+    /// Adds the convolution of boards. Only one channel of each cell is 1, so no products are needed.
     fn look_up(&self, weights: &[f32], boards: &[Tiles], image: &mut [f32]) {
         let filters = &weights[self.filters.clone()];
         self.for_each_tile(boards, |pixel, row| {
@@ -256,7 +256,8 @@ impl Layer {
         });
     }
 
-    /// Calls for each tile that a filter covers, with the places of the pixel in the images and of the row in the filters.
+    /// Calls a function for each tile that a filter covers, with the offsets of the pixel in the images and of the row
+    /// in the filters.
     fn for_each_tile(&self, boards: &[Tiles], mut call: impl FnMut(usize, usize)) {
         for run in &self.taps.runs {
             for (to, from) in (run.to..run.to + run.len).zip(run.from..) {
@@ -270,7 +271,7 @@ impl Layer {
     }
 }
 
-/// Adds all rows to one; nothing if it is empty.
+/// Adds all rows to `sum`, unless it is empty.
 fn add_rows(rows: &[f32], sum: &mut [f32]) {
     if !sum.is_empty() {
         for row in rows.chunks_exact(sum.len()) {

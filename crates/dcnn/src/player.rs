@@ -1,4 +1,4 @@
-//! Playing by a policy network (kondo-2019, section 4.3).
+//! Play by a policy network (kondo-2019, section 4.3).
 
 use std::{fmt, str::FromStr, time::Instant};
 
@@ -7,12 +7,12 @@ use afterstate_search::{Advice, Player, PolicyAdvice};
 
 use crate::{Architecture, Dcnn, ValuePlayer, Work, dcnn::IN_STEP, loss::softmax, spec::SpecError};
 
-/// How the outputs of a network become a move. Only legal moves take part.
+/// How the outputs of a network determine a move, among the legal ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Play {
-    /// The most probable move of the board as it is.
+    /// The most probable move of the board itself.
     Plain,
-    /// The move that most of the eight symmetric boards find most probable; of those with as many votes, the one with
+    /// The move that most of the eight symmetric boards find most probable; on ties, the one with
     /// the largest sum of probabilities.
     #[default]
     MajorityVote,
@@ -20,9 +20,9 @@ pub enum Play {
     Sum,
 }
 
-/// A text that is no way to play.
+/// An unknown way to play.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no way to play by a DCNN: there are majority, plain and sum")]
+#[error("`{0}` is not a way for a DCNN to play: use majority, plain or sum")]
 pub struct PlayError(String);
 
 impl FromStr for Play {
@@ -44,8 +44,9 @@ impl fmt::Display for Play {
     }
 }
 
-/// A player by a policy network. The values of its advice, by which it chooses, are no scores: for plain play they are
-/// probabilities, for the sum the mean of eight probabilities, and for the majority vote that mean with the number of votes added.
+/// A player by a policy network. The values in its advice, by which it chooses, are not scores: for plain play they are
+/// probabilities, for the sum the mean of eight probabilities, and for the majority vote that mean plus the number of
+/// votes.
 #[derive(Clone)]
 pub struct PolicyPlayer<'a> {
     net: &'a Dcnn,
@@ -54,10 +55,10 @@ pub struct PolicyPlayer<'a> {
 }
 
 impl<'a> PolicyPlayer<'a> {
-    /// A player by this network.
+    /// Creates a player with this network.
     ///
     /// # Errors
-    /// When it is no policy network.
+    /// If it is not a policy network.
     pub fn new(net: &'a Dcnn, play: Play) -> Result<Self, SpecError> {
         net.spec().check_outputs(4)?;
         Ok(PolicyPlayer::unchecked(net, play))
@@ -67,18 +68,18 @@ impl<'a> PolicyPlayer<'a> {
         PolicyPlayer { net, play, work: Work::default() }
     }
 
-    /// The number of boards that are looked at for a move.
+    /// The number of boards evaluated for a move.
     fn images(&self) -> usize {
         if self.play == Play::Plain { 1 } else { Symmetry::ALL.len() }
     }
 
-    /// The boards that are looked at, the one to move on first.
+    /// The boards to evaluate, beginning with the state itself.
     fn boards(&self, state: State<4>) -> impl Iterator<Item = Board<4>> + use<> {
         Symmetry::ALL.into_iter().take(self.images()).map(move |symmetry| state.board().image(symmetry))
     }
 }
 
-/// What the outputs for the boards of a state say of its moves.
+/// The advice for a state, given the outputs for its boards.
 fn read(play: Play, state: State<4>, outputs: &[f32]) -> Advice {
     let boards = outputs.chunks_exact(4).zip(Symmetry::ALL).map(|(outputs, symmetry)| {
         let seen = softmax(outputs);
@@ -87,7 +88,7 @@ fn read(play: Play, state: State<4>, outputs: &[f32]) -> Advice {
     judge(play, state.legal_moves(), &boards.collect::<Vec<_>>())
 }
 
-/// What the probabilities of each symmetric board, in the moves of the board itself, say of the moves.
+/// The advice, given the probabilities of each symmetric board, mapped to the moves of the state itself.
 fn judge(play: Play, legal: Moves, boards: &[[f32; 4]]) -> Advice {
     let mut probabilities = [0.0; 4];
     for board in boards {
@@ -101,7 +102,7 @@ fn judge(play: Play, legal: Moves, boards: &[[f32; 4]]) -> Advice {
     Advice { values, policy: Some(PolicyAdvice { probabilities, votes }), ..Advice::default() }
 }
 
-/// How many boards find each move most probable of the legal ones.
+/// For each move, the number of boards that find it the most probable legal one.
 fn votes(legal: Moves, boards: &[[f32; 4]]) -> [u8; 4] {
     let mut votes = [0; 4];
     for board in boards {
@@ -134,7 +135,7 @@ impl Player<4> for PolicyPlayer<'_> {
     }
 }
 
-/// A player by any network: a policy plays as it is told, a value greedily.
+/// A player with any network: by a policy, or greedily by values.
 #[derive(Clone)]
 pub enum DcnnPlayer<'a> {
     /// By a policy.
@@ -144,7 +145,7 @@ pub enum DcnnPlayer<'a> {
 }
 
 impl<'a> DcnnPlayer<'a> {
-    /// A player by this network.
+    /// Creates a player with this network.
     pub fn new(net: &'a Dcnn, play: Play) -> Self {
         match net.spec().architecture {
             Architecture::Dcnn { .. } => DcnnPlayer::Policy(PolicyPlayer::unchecked(net, play)),
@@ -152,7 +153,7 @@ impl<'a> DcnnPlayer<'a> {
         }
     }
 
-    /// The same player with this room for its passes, which may be on another device.
+    /// Uses these buffers for its passes, which may be on another device.
     pub fn with(mut self, work: Work) -> Self {
         match &mut self {
             DcnnPlayer::Policy(player) => player.work = work,
@@ -198,7 +199,7 @@ mod tests {
         let state: State<4> = "1230/0000/0100/0000".parse().expect("a board");
         let legal = state.legal_moves();
         assert_eq!(legal.count(), 4);
-        // Five lukewarm votes for up against three certain ones for down.
+        // Five uncertain votes for up against three certain ones for down.
         let mut boards = [[0.4, 0.3, 0.3, 0.0]; 8];
         boards[5..].fill([0.0, 0.0, 1.0, 0.0]);
         assert_eq!(best(Play::MajorityVote, legal, &boards), Some(Move::Up));

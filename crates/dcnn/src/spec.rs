@@ -1,4 +1,4 @@
-//! What a network is.
+//! The specification of a network.
 
 use afterstate_game::LARGEST_EXPONENT;
 
@@ -9,19 +9,19 @@ pub enum Architecture {
     Dcnn {
         /// The number of convolutions, k.
         layers: usize,
-        /// The number of channels after each of them, Ch(k).
+        /// The number of channels of each of them, Ch(k).
         channels: usize,
     },
     /// tjwei's value network, kondo-2019, sections 3.2 and 6: 2×1 and 1×2 convolutions, one output.
     Tjwei {
-        /// The filters of each shape in the first layer.
+        /// The number of filters of each shape in the first layer.
         first: usize,
-        /// The filters of each shape in the second layer.
+        /// The number of filters of each shape in the second layer.
         second: usize,
     },
 }
 
-/// What a network is: its layers, and the tiles that it tells apart.
+/// The specification of a network: its layers, and the tiles that it distinguishes.
 ///
 /// ```
 /// use afterstate_dcnn::DcnnSpec;
@@ -35,35 +35,35 @@ pub struct DcnnSpec {
     pub tile_values: usize,
 }
 
-/// Why there is no such network.
+/// Why a specification is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// A size outside its range.
-    #[error("{found} {what}: there can be {least} to {most}")]
+    #[error("{found} {what}: must be from {least} to {most}")]
     Size {
-        /// Of what.
+        /// The quantity.
         what: &'static str,
         /// The requested number.
         found: usize,
-        /// The smallest number.
+        /// The smallest allowed number.
         least: usize,
-        /// The largest number.
+        /// The largest allowed number.
         most: usize,
     },
-    /// More or fewer weights than there should be.
+    /// The wrong number of weights.
     #[error("{found} weights, where the network has {expected}")]
     Weights {
-        /// The weights that were given.
+        /// The number of weights given.
         found: usize,
-        /// The weights that the network has.
+        /// The number of weights of the network.
         expected: usize,
     },
-    /// A network for one purpose used for another.
+    /// A network used for the wrong purpose.
     #[error("a network with {found} outputs, where one with {expected} is needed: {}", purpose(*expected))]
     Outputs {
-        /// The outputs that it has.
+        /// The number of its outputs.
         found: usize,
-        /// The outputs that are needed.
+        /// The number of outputs needed.
         expected: usize,
     },
 }
@@ -86,25 +86,25 @@ impl DcnnSpec {
         tile_values: Self::TILE_VALUES,
     };
 
-    /// A policy network with so many convolutions and channels.
+    /// A policy network with this many convolutions and channels.
     ///
     /// # Errors
-    /// When there are none, or more than can be of use.
+    /// If a number is out of range.
     pub fn policy(layers: usize, channels: usize) -> Result<Self, SpecError> {
         let architecture = Architecture::Dcnn { layers, channels };
         DcnnSpec { architecture, tile_values: Self::TILE_VALUES }.checked()
     }
 
-    /// The policy network of kondo-2019, Table 2, with so many convolutions.
+    /// The policy network of kondo-2019, Table 2, with this many convolutions.
     pub fn of_table_2(layers: usize) -> Option<Self> {
         let (_, channels) = Self::TABLE_2.into_iter().find(|&(k, _)| k == layers)?;
         Self::policy(layers, channels).ok()
     }
 
-    /// The same, if all sizes are within their ranges.
+    /// Returns the specification if all sizes are within their ranges.
     ///
     /// # Errors
-    /// When one is not.
+    /// If a size is out of range.
     pub fn checked(self) -> Result<Self, SpecError> {
         let sizes = match self.architecture {
             Architecture::Dcnn { layers, channels } => [("layers", layers, 32), ("channels", channels, 4096)],
@@ -136,7 +136,7 @@ impl DcnnSpec {
         crate::graph::Graph::new(self).weights()
     }
 
-    /// Refuses a network without so many outputs.
+    /// Rejects a network with another number of outputs.
     pub(crate) fn check_outputs(&self, expected: usize) -> Result<(), SpecError> {
         let found = self.outputs();
         if found == expected { Ok(()) } else { Err(SpecError::Outputs { found, expected }) }

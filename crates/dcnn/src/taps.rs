@@ -1,35 +1,35 @@
-//! Which pixels a convolution looks at.
+//! The pixels that a convolution reads.
 
-/// Pixels that follow each other in an image, and those that follow each other under one cell of the filter.
+/// Consecutive pixels of an output image, and the consecutive input pixels under one filter cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
-    /// The cell of the filter.
+    /// The filter cell.
     pub tap: usize,
-    /// The first pixel of the image that the convolution makes.
+    /// The first pixel of the output image.
     pub to: usize,
-    /// The first pixel of the image before it.
+    /// The first pixel of the input image.
     pub from: usize,
     /// The number of pixels.
     pub len: usize,
 }
 
-/// For each cell of a filter, the pixels that it looks at for each pixel of the image that the convolution makes.
+/// For each filter cell, the input pixel of each output pixel.
 ///
-/// What lies in the padding is left out: zeros add nothing. With images in the order of pixel, board, channel, a run of
-/// pixels is a matrix that needs no copying, whatever the number of boards.
+/// Padding is left out: zeros add nothing. With images in the order pixel, board, channel, a run of
+/// pixels is a matrix that needs no copying, for any number of boards.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Taps {
-    /// The pixels of the image that the convolution makes.
+    /// The number of pixels of the output image.
     pub pixels: usize,
-    /// The pixels, cell by cell.
+    /// The runs, cell by cell.
     pub runs: Vec<Run>,
-    /// Whether Winograd's algorithm is written for it.
+    /// Whether Winograd's algorithm supports it.
     pub(crate) has_winograd: bool,
 }
 
 impl Taps {
-    /// A filter on an image, sizes as (height, width): with zeros added at the right and the bottom, so that the size
-    /// of the image is kept, or without.
+    /// A filter on an image, sizes as (height, width): zero-padded at the right and the bottom, which preserves the
+    /// size of the image, or not.
     pub(crate) fn new(image: (usize, usize), filter: (usize, usize), padded: bool) -> Self {
         let size = if padded { image } else { (image.0 + 1 - filter.0, image.1 + 1 - filter.1) };
         let mut runs: Vec<Run> = Vec::new();

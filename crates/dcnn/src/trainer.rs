@@ -1,6 +1,6 @@
 //! Supervised learning (kondo-2019, sections 4.2 and 5.1): batches, gradients on all cores, Adam.
 //!
-//! A batch is cut into parts of a fixed size, and what comes of the parts is added in their order. So the weights do not
+//! A batch is cut into parts of a fixed size, whose gradients are added in order, so that the weights do not
 //! depend on the number of threads. A GPU takes the parts one after the other; loss and Adam are the same.
 
 use std::{
@@ -16,25 +16,25 @@ use afterstate_threads::for_each;
 
 use crate::{Adam, Dcnn, Device, DeviceError, Work, dcnn::tiles, loss::Loss, spec::SpecError};
 
-/// The boards of a part on a GPU: the batch of kondo-2019 at once. What the filters see of them, 112 MB in the widest
-/// network of Table 2, is within the 128 MiB of a buffer that every device allows.
+/// The boards of a part on a GPU: the whole batch of kondo-2019. Its im2col matrix, 112 MB in the widest
+/// network of Table 2, fits the 128 MiB buffer that every device allows.
 const GPU_PART: usize = 1000;
 
-/// A board and what the network should say of it.
+/// A board and its target.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sample<T> {
     /// The board.
     pub board: Board<4>,
-    /// The right answer.
+    /// The target.
     pub target: T,
 }
 
-/// How a network did on some samples.
+/// The result of a network on some samples.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Step {
     /// The sum of the losses.
     pub loss: f64,
-    /// How often the largest output was the right one.
+    /// The number of samples whose largest output was right.
     pub right: u64,
     /// The number of samples.
     pub samples: u64,
@@ -51,7 +51,7 @@ impl Step {
         self.right as f64 / self.samples as f64
     }
 
-    /// Adds what another one has seen.
+    /// Adds the result on other samples.
     pub fn add(&mut self, other: Step) {
         self.loss += other.loss;
         self.right += other.right;
@@ -59,20 +59,20 @@ impl Step {
     }
 }
 
-/// A network that learns.
+/// A network in training.
 pub struct Trainer<L> {
     pub(crate) net: Dcnn,
     pub(crate) adam: Adam,
     threads: usize,
-    /// One for each thread; a GPU is one alone.
+    /// One for each thread; a single one on a GPU.
     workers: Vec<Mutex<Work>>,
-    /// The boards of a part.
+    /// The number of boards of a part.
     part: usize,
     parts: Vec<Mutex<Part>>,
     loss: PhantomData<L>,
 }
 
-/// What comes of a part of the batch.
+/// The result of a part of the batch.
 #[derive(Default)]
 struct Part {
     gradient: Vec<f32>,
@@ -80,19 +80,19 @@ struct Part {
 }
 
 impl<L: Loss> Trainer<L> {
-    /// The boards of a part: enough for large matrices, and few enough that eight cores share a batch of 1,000.
+    /// The boards of a part: enough for large matrices, and few enough to divide a batch of 1,000 among eight cores.
     pub const PART: usize = 125;
 
-    /// Begins with a network, on so many threads.
+    /// Starts with a network, on this many threads.
     ///
     /// # Errors
-    /// When the network has not the outputs that the loss is for.
+    /// If the network lacks the outputs that the loss needs.
     pub fn new(net: Dcnn, threads: usize) -> Result<Self, SpecError> {
         let adam = Adam::new(net.weights.len());
         Trainer::resume(net, adam, threads)
     }
 
-    /// Goes on with a network and the state of its optimizer.
+    /// Resumes with a network and the state of its optimizer.
     pub(crate) fn resume(net: Dcnn, adam: Adam, threads: usize) -> Result<Self, SpecError> {
         net.spec().check_outputs(L::OUTPUTS)?;
         let workers = (0..threads.max(1)).map(|_| Mutex::default()).collect();
@@ -100,10 +100,10 @@ impl<L: Loss> Trainer<L> {
         Ok(Trainer { net, adam, threads, workers, part: Self::PART, parts, loss: PhantomData })
     }
 
-    /// Goes on with passes on this device.
+    /// Runs the passes on this device.
     ///
     /// # Errors
-    /// When there is no such device.
+    /// If the device is not available.
     pub fn on(mut self, device: Device) -> Result<Self, DeviceError> {
         (self.workers, self.part) = match device {
             Device::Cpu => ((0..self.threads).map(|_| Mutex::default()).collect(), Self::PART),
@@ -112,7 +112,7 @@ impl<L: Loss> Trainer<L> {
         Ok(self)
     }
 
-    /// The network as it is now.
+    /// The current network.
     pub fn net(&self) -> &Dcnn {
         &self.net
     }
@@ -122,7 +122,7 @@ impl<L: Loss> Trainer<L> {
         &self.adam
     }
 
-    /// Learns from a batch, with this learning rate.
+    /// Learns from a batch, at this learning rate.
     pub fn step(&mut self, batch: &[Sample<L::Target>], rate: f32) -> Step {
         let step = self.measure(batch, true);
         if !batch.is_empty() {
@@ -131,7 +131,7 @@ impl<L: Loss> Trainer<L> {
         step
     }
 
-    /// How the network does on samples, without learning from them.
+    /// The result of the network on samples, without learning from them.
     pub fn test(&mut self, samples: &[Sample<L::Target>]) -> Step {
         self.measure(samples, false)
     }
@@ -147,7 +147,7 @@ impl<L: Loss> Trainer<L> {
         sum
     }
 
-    /// Forward, and backward if wanted, for all parts of a batch.
+    /// Runs all parts of a batch forward, and backward if requested.
     fn measure(&mut self, batch: &[Sample<L::Target>], backward: bool) -> Step {
         let parts: Vec<_> = batch.chunks(self.part).collect();
         if self.parts.len() < parts.len() {
@@ -206,7 +206,7 @@ impl<L: Loss> Trainer<L> {
     }
 }
 
-/// The losses of a part, and the slopes of the mean over the whole batch.
+/// The losses of a part, and their derivatives for the mean over the whole batch.
 fn score<L: Loss>(part: &[Sample<L::Target>], outputs: &[f32], slopes: &mut [f32], batch: usize) -> Step {
     let mut step = Step { samples: part.len() as u64, ..Step::default() };
     let rows = outputs.chunks_exact(L::OUTPUTS).zip(slopes.chunks_exact_mut(L::OUTPUTS));

@@ -1,4 +1,4 @@
-//! Playing by a value network (kondo-2019, section 6): greedily, by reward + V(s').
+//! Play by a value network (kondo-2019, section 6): greedily, by reward + V(s').
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use afterstate_search::{Advice, Player};
 
 use crate::{Dcnn, Work, dcnn::IN_STEP, spec::SpecError};
 
-/// A greedy player by a network of afterstate values.
+/// A greedy player with a network of afterstate values.
 #[derive(Clone)]
 pub struct ValuePlayer<'a> {
     net: &'a Dcnn,
@@ -15,13 +15,13 @@ pub struct ValuePlayer<'a> {
 }
 
 impl<'a> ValuePlayer<'a> {
-    /// An output of 1 stands for so many points, so that outputs are of the size that initial weights make.
+    /// An output of 1 means this many points, so that outputs have the scale that the initial weights produce.
     pub const UNIT: f32 = 1024.0;
 
-    /// A player by this network.
+    /// Creates a player with this network.
     ///
     /// # Errors
-    /// When it is no value network.
+    /// If it is not a value network.
     pub fn new(net: &'a Dcnn) -> Result<Self, SpecError> {
         net.spec().check_outputs(1)?;
         Ok(ValuePlayer::unchecked(net))
@@ -32,7 +32,7 @@ impl<'a> ValuePlayer<'a> {
     }
 }
 
-/// What the outputs for the four afterstates of a state say of its moves.
+/// The values of a state's moves, given the outputs for its four afterstates.
 fn read(state: State<4>, outputs: &[f32]) -> [Option<f32>; 4] {
     let slides = state.slides();
     let value = |a: Move| slides.rewards[a as usize] as f32 + ValuePlayer::UNIT * outputs[a as usize];

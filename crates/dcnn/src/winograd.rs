@@ -1,4 +1,4 @@
-//! Convolutions with fewer products: 2×2 filters on images of 4×4, with zeros at the right and the bottom.
+//! Convolutions with fewer products: 2×2 filters on 4×4 images, zero-padded at the right and the bottom.
 //!
 //! Winograd, *Arithmetic Complexity of Computations* (1980); Lavin and Gray, *Fast Algorithms for Convolutional Neural
 //! Networks* (2016). In one dimension the four outputs xᵢw₀ + xᵢ₊₁w₁, with x₄ = 0, are sums of five products
@@ -7,9 +7,9 @@
 //! (x₀ − x₂)·w₀    x₃·w₀    (x₁ + x₂)·(w₀ + w₁)/2    (x₂ − x₁)·(w₀ − w₁)/2    (x₃ − x₁)·w₁
 //! ```
 //!
-//! where the definition has seven; in two dimensions 25 where it has 49. Here x is the matrix of a pixel, with a row for each
-//! board and a column for each channel, and w the matrix of a cell of the filters, so that sums are cheap beside products. Products
-//! with the same filter are made at once: there are sixteen.
+//! where the definition has seven; in two dimensions there are 25 instead of 49. Here x is the matrix of a pixel, with
+//! a row for each board and a column for each channel, and w the matrix of a filter cell, so that sums are cheap
+//! compared with products. Products with the same filter are computed together: there are sixteen filters.
 
 use std::iter;
 
@@ -17,11 +17,11 @@ use crate::gemm::{Matrix, add_product};
 
 /// A product in one dimension.
 struct Product {
-    /// Which of [`FILTERS`].
+    /// The index in [`FILTERS`].
     filter: usize,
-    /// The pixels whose sum it takes, with their signs.
+    /// The pixels that are summed, with their signs.
     input: [f32; 4],
-    /// The pixels of the new image that it is added to, with their signs.
+    /// The pixels of the output image to which it is added, with their signs.
     output: [f32; 4],
 }
 
@@ -35,7 +35,7 @@ const PRODUCTS: [Product; 5] = [
     Product { filter: 3, input: [0.0, -1.0, 0.0, 1.0], output: [0.0, 0.0, 1.0, 0.0] },
 ];
 
-/// The numbers of a convolution: those of an image by pixel, board and channel, those of the filters by cell, input and output.
+/// The dimensions of a convolution: images are ordered by pixel, board and channel, filters by cell, input and output.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) boards: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Shape {
     pub(crate) outputs: usize,
 }
 
-/// Room for what is multiplied.
+/// Buffers for the factors and products.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Room {
     filter: Vec<f32>,
@@ -66,8 +66,8 @@ pub(crate) fn convolve(shape: Shape, filters: &[f32], before: &[f32], image: &mu
     }
 }
 
-/// The transpose of [`convolve`]: from how the loss changes with the new image, adds how it changes with the image before, and with
-/// the filters.
+/// The transpose of [`convolve`]: given the derivatives of the loss for the output image, adds those for the input
+/// image and for the filters.
 pub(crate) fn add_convolved(
     shape: Shape,
     filters: &[f32],
@@ -116,7 +116,7 @@ fn products(filter: usize) -> impl Iterator<Item = Pair> + Clone {
     with(filter / 4).flat_map(move |rows| with(filter % 4).map(move |columns| Pair(rows, columns)))
 }
 
-/// The cells whose sum one of the sixteen filters is.
+/// The cells whose sum is the given one of the sixteen filters.
 fn cells(filter: usize) -> [f32; 4] {
     outer(&FILTERS[filter / 4], &FILTERS[filter % 4])
 }
@@ -125,13 +125,13 @@ fn outer<const N: usize, const M: usize>(rows: &[f32; N], columns: &[f32; N]) ->
     std::array::from_fn(|i| rows[i / N] * columns[i % N])
 }
 
-/// So many zeros.
+/// Fills the buffer with this many zeros.
 fn zeros(numbers: &mut Vec<f32>, len: usize) {
     numbers.clear();
     numbers.resize(len, 0.0);
 }
 
-/// For each list of factors, the sum of blocks of this length.
+/// For each list of factors, the weighted sum of blocks of this length.
 fn sum_into<const N: usize>(
     sums: &mut Vec<f32>,
     blocks: &[f32],
@@ -162,7 +162,7 @@ fn add_from<const N: usize>(
     }
 }
 
-/// The factors that are not zero, and which they are.
+/// The nonzero factors and their indices.
 fn terms<const N: usize>(factors: &[f32; N]) -> impl Iterator<Item = (usize, f32)> {
     factors.iter().copied().enumerate().filter(|&(_, factor)| factor != 0.0)
 }
@@ -178,12 +178,13 @@ mod tests {
 
     const SHAPE: Shape = Shape { boards: 3, inputs: 2, outputs: 5 };
 
-    /// Small whole numbers, so that every sum and product is exact.
+    /// Small integers, so that every sum and product is exact.
     fn numbers(len: usize, seed: usize) -> Vec<f32> {
         (0..len).map(|i| (4 * ((i + seed) * 7919 % 31)) as f32 - 60.0).collect()
     }
 
-    /// Calls for each number that a filter's cell is multiplied with: places in the image before, the filters and the new image.
+    /// Calls a function for each product of the definition, with offsets in the input image, the filters and the output
+    /// image.
     fn for_each_factor(mut call: impl FnMut(usize, usize, usize)) {
         let Shape { boards, inputs, outputs } = SHAPE;
         for run in Taps::new((4, 4), (2, 2), true).runs {

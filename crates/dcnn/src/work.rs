@@ -1,4 +1,4 @@
-//! A pass through a network, on the device where its numbers stand.
+//! A pass through a network, on the device that holds its buffers.
 
 use crate::{
     Device, DeviceError, DevicePass,
@@ -7,7 +7,7 @@ use crate::{
     pass::{CpuPass, Tiles},
 };
 
-/// What a pass through a network needs room for. One for each thread, to be used again and again.
+/// The reusable buffers of a pass through a network, one for each thread.
 #[derive(Clone, Debug, Default)]
 pub struct Work(Place);
 
@@ -24,10 +24,10 @@ impl Default for Place {
 }
 
 impl Work {
-    /// Room on a device; the default is the CPU.
+    /// Allocates buffers on a device; the default is the CPU.
     ///
     /// # Errors
-    /// When there is no such device.
+    /// If the device is not available.
     pub fn on(device: Device) -> Result<Self, DeviceError> {
         match device {
             Device::Cpu => Ok(Work::default()),
@@ -48,8 +48,8 @@ impl Work {
         }
     }
 
-    /// Adds to `gradient` how the loss changes with each weight, from how it changes with each output of the forward
-    /// pass just made.
+    /// Adds the derivative of the loss for each weight to `gradient`, given its derivatives for the outputs of the
+    /// forward pass just made.
     pub(crate) fn backward(&mut self, graph: &Graph, weights: &[f32], slopes: &[f32], gradient: &mut [f32]) {
         match &mut self.0 {
             Place::Cpu(pass) => graph.backward(weights, slopes, pass, gradient),

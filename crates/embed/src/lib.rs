@@ -1,4 +1,4 @@
-//! Embeds a folder of TOML files, for build scripts: a new file there needs no line of code.
+//! Embeds a folder of TOML files from build scripts: a new file there needs no new code.
 
 use std::{
     error::Error,
@@ -7,11 +7,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Writes the list of a folder's TOML files into a file of code in `OUT_DIR`: the constant `EMBEDDED`, of (name, text).
-/// The folder's path is relative to the crate.
+/// Writes a source file to `OUT_DIR` with the contents of a folder's TOML files: the constant `EMBEDDED`, of (name,
+/// text). The folder's path is relative to the crate.
 ///
 /// # Errors
-/// When the folder cannot be read, or this is no build script.
+/// If the folder cannot be read, or this is not a build script.
 pub fn embed(folder: &str, output: &str) -> Result<(), Box<dyn Error>> {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join(folder).canonicalize()?;
     println!("cargo::rerun-if-changed={}", root.display());

@@ -39,11 +39,11 @@ pub enum BoardError {
     Exponent {
         /// The cell, row-major from 0.
         cell: usize,
-        /// What it holds.
+        /// The exponent it holds.
         exponent: u8,
     },
     /// The tiles add up to more than a game can.
-    #[error("the tiles add up to {0}: no game gets beyond {LARGEST_SUM}")]
+    #[error("the tiles add up to {0}: no game exceeds {LARGEST_SUM}")]
     Sum(u64),
 }
 
@@ -55,7 +55,7 @@ impl<const N: usize> Board<N> {
     /// The number of cells.
     pub const CELLS: usize = N * N;
 
-    /// The board without a tile.
+    /// The empty board.
     pub const EMPTY: Self = {
         assert!(N >= 2 && N <= 4, "boards are 2×2, 3×3 or 4×4");
         Self([0; 16])
@@ -68,7 +68,7 @@ impl<const N: usize> Board<N> {
         _ => 0x0033,
     };
 
-    /// Where the `cell`-th cell, row-major, stands in the layout.
+    /// The index in the layout of the `cell`-th cell, row-major.
     #[inline]
     pub(crate) const fn byte(cell: usize) -> usize {
         assert!(cell < N * N, "the cell is outside the board");
@@ -78,7 +78,7 @@ impl<const N: usize> Board<N> {
     /// A board from its exponents, row-major.
     ///
     /// # Errors
-    /// When a tile, or the sum of the tiles, is beyond what any game can reach.
+    /// If a tile, or the sum of the tiles, is beyond what any game can reach.
     #[inline]
     pub fn from_exponents(exponents: &[u8]) -> Result<Self, BoardError> {
         assert_eq!(exponents.len(), Self::CELLS, "one exponent for each cell");
@@ -92,7 +92,7 @@ impl<const N: usize> Board<N> {
                 }
             }
         }
-        // Sixteen smaller tiles cannot add up to too much: boards of large arrays mostly end here.
+        // Sixteen smaller tiles cannot exceed the sum: most boards of large arrays take this branch.
         let beyond = board.0.map(|exponent| exponent.saturating_sub(SAFE_EXPONENT));
         if slide::zero_bytes(beyond) == 0xffff {
             return Ok(board);
@@ -151,7 +151,7 @@ impl<const N: usize> Board<N> {
         self.0.into_iter().map(tile).sum()
     }
 
-    /// The board seen through a symmetry.
+    /// The board transformed by a symmetry.
     pub fn image(&self, symmetry: Symmetry) -> Self {
         let mut image = Self::EMPTY;
         for cell in 0..Self::CELLS {
@@ -165,11 +165,11 @@ impl<const N: usize> Board<N> {
         Symmetry::ALL.into_iter().map(|s| self.image(s)).min().expect("there are eight symmetries")
     }
 
-    /// The board with a tile put into an empty cell, named by its byte.
+    /// The board with a tile added to the empty cell at this byte.
     #[inline]
     pub(crate) fn with_tile(self, byte: usize, exponent: u8) -> Self {
         debug_assert_eq!(self.0[byte & 15], 0, "a tile spawns on an empty cell");
-        // A whole vector is added: a single byte stored would stall the next load of the board.
+        // Adds a whole vector: storing a single byte would stall the next load of the board.
         let tile = &TILES[usize::from(exponent - 1) & 1][byte & 15];
         Board(std::array::from_fn(|i| self.0[i] | tile.0[i]))
     }
@@ -206,8 +206,8 @@ impl Cells {
         self.0.count_ones()
     }
 
-    /// The byte of the `k`-th cell of the set, in row-major order; without a branch, since a random
-    /// `k` would be mispredicted at every spawn.
+    /// The byte of the `k`-th cell of the set, in row-major order. Branch-free, since a random `k` would be
+    /// mispredicted at every spawn.
     #[inline]
     pub(crate) fn select(self, k: u32) -> usize {
         let low = (self.0 & 0xff) as usize;
@@ -224,7 +224,7 @@ impl Cells {
     }
 }
 
-/// `SELECT[mask][k]`: the position of the `k`-th set bit of a byte.
+/// `SELECT[mask][k]`: the index of the `k`-th set bit of a byte.
 static SELECT: [[u8; 8]; 256] = {
     let mut table = [[0; 8]; 256];
     let mut mask = 0;
@@ -242,7 +242,7 @@ static SELECT: [[u8; 8]; 256] = {
     table
 };
 
-/// A board whose side is known only at run time: what a person typed.
+/// A board whose side is known only at run time, such as one that a user typed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AnyBoard {
     /// A 2×2 board.
@@ -254,7 +254,7 @@ pub enum AnyBoard {
 }
 
 impl AnyBoard {
-    /// A board of any side.
+    /// Wraps a board of any side.
     pub fn of<const N: usize>(board: Board<N>) -> Self {
         match N {
             4 => AnyBoard::Four(Board(board.0)),
@@ -263,7 +263,7 @@ impl AnyBoard {
         }
     }
 
-    /// Its side.
+    /// The side of the board.
     pub fn side(&self) -> usize {
         match self {
             AnyBoard::Two(_) => 2,

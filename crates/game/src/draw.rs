@@ -1,4 +1,4 @@
-//! Boards as pictures in a terminal.
+//! Boards drawn for a terminal.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ pub fn tile_colour(exponent: u8) -> ([u8; 3], [u8; 3]) {
     }
 }
 
-/// The board drawn with face values, in colour for a terminal or as plain text.
+/// Draws the board with face values, in colour for a terminal or as plain text.
 ///
 /// ```
 /// let board: afterstate_game::Board<2> = "10/0b".parse()?;

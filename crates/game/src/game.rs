@@ -1,4 +1,4 @@
-//! A game in progress: state, score, and the stream that its tiles come from.
+//! A game in progress: state, score, and the random stream of its tiles.
 
 use crate::{Afterstate, GameRng, Move, Rules, Slide, State, game_rng};
 
@@ -29,7 +29,7 @@ impl<const N: usize> Game<N> {
         Game { rules, rng, state, score: 0, moves: 0 }
     }
 
-    /// Goes on from a state, with the tiles of the stream of this number.
+    /// Continues from a state, with the tiles of the stream with this number.
     pub fn from_state(rules: Rules, seed: u64, number: u64, state: State<N>) -> Self {
         Game { rules, rng: game_rng(seed, number), state, score: 0, moves: 0 }
     }
@@ -49,14 +49,14 @@ impl<const N: usize> Game<N> {
         self.moves
     }
 
-    /// Makes a move and lets a tile spawn; `None`, and nothing changes, when the move is illegal.
+    /// Makes a move and spawns a tile. Returns `None`, and changes nothing, if the move is illegal.
     pub fn play(&mut self, a: Move) -> Option<Slide<N>> {
         let slide = self.state.slide(a)?;
         self.advance(slide.afterstate, slide.reward);
         Some(slide)
     }
 
-    /// Goes on from an afterstate of the present state, already computed by the caller.
+    /// Continues from an afterstate of the current state that the caller has already computed.
     #[inline]
     pub fn advance(&mut self, afterstate: Afterstate<N>, reward: u32) {
         self.state = afterstate.spawn(&self.rules, &mut self.rng);

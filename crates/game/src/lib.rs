@@ -1,7 +1,7 @@
 //! The rules of 2048, exact up to the 131072-tile, on boards of 4×4, 3×3 and 2×2.
 //!
-//! A [`State`] is a board to move on; an [`Afterstate`] is what a slide leaves behind, before the
-//! new tile. They are different types, so that their values cannot be mixed up:
+//! A [`State`] is a board on which the player is to move; an [`Afterstate`] is the board after a slide,
+//! before the new tile. They are different types, so that their values cannot be mixed up:
 //!
 //! ```
 //! use afterstate_game::{Move, State};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A direction to slide in; the numbers are the order that research code uses.
+/// A direction to slide in, numbered as in most research code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Move {
     /// Towards the first row.

@@ -1,4 +1,4 @@
-//! Counting paths: the standard proof that rules and move generation are right.
+//! Counting paths (perft): the standard test of rules and move generation.
 
 use crate::{Afterstate, State};
 

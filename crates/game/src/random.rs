@@ -6,8 +6,8 @@ use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 /// The generator of a game: 256 bits of state, one stream for each game.
 pub type GameRng = Xoshiro256PlusPlus;
 
-/// The stream of a game. Neighbouring seeds and games get unrelated streams: both pass through
-/// SplitMix64 before they meet.
+/// The random stream of a game. Neighbouring seeds and games get unrelated streams: both pass through
+/// SplitMix64 before they are combined.
 ///
 /// ```
 /// use afterstate_game::{Rules, game_rng};

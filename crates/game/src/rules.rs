@@ -1,4 +1,4 @@
-//! What a game may vary: the odds of a 4 and the number of tiles at the start.
+//! The parameters of a game: the probability of a 4 and the number of tiles at the start.
 
 use crate::{Afterstate, Board, GameRng, State};
 

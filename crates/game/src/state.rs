@@ -12,10 +12,10 @@ pub struct State<const N: usize>(Board<N>);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Afterstate<const N: usize>(Board<N>);
 
-/// A legal slide: what it leaves and what it earns.
+/// A legal slide: its afterstate and its reward.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slide<const N: usize> {
-    /// The board that is left.
+    /// The board after the slide.
     pub afterstate: Afterstate<N>,
     /// The sum of the tiles made by merging.
     pub reward: u32,
@@ -24,9 +24,9 @@ pub struct Slide<const N: usize> {
 /// All four slides of a state at once, by move number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slides<const N: usize> {
-    /// What each move leaves; the state itself where the move is illegal.
+    /// The afterstate of each move; the state itself where the move is illegal.
     pub afterstates: [Afterstate<N>; 4],
-    /// What each move earns.
+    /// The reward of each move.
     pub rewards: [u32; 4],
     /// The moves that move something.
     pub legal: Moves,
@@ -45,8 +45,8 @@ impl<const N: usize> State<N> {
         self.0
     }
 
-    /// All four slides. This is the operation of the hot loops: one vector computation slides the
-    /// sixteen lines of the four moves together.
+    /// All four slides. Hot loops use this: one vector computation slides the sixteen lines of the four
+    /// moves together.
     #[inline]
     pub fn slides(&self) -> Slides<N> {
         let (boards, rewards, legal) = slide::slides::<N>(self.0.0);
@@ -68,7 +68,7 @@ impl<const N: usize> State<N> {
         self.slides().get(a)
     }
 
-    /// The moves that would move something.
+    /// The legal moves: those that change the board.
     #[inline]
     pub fn legal_moves(&self) -> Moves {
         self.slides().legal
@@ -79,7 +79,7 @@ impl<const N: usize> State<N> {
         self.legal_moves().is_empty()
     }
 
-    /// The state seen through a symmetry.
+    /// The state transformed by a symmetry.
     pub fn image(&self, symmetry: Symmetry) -> Self {
         State(self.0.image(symmetry))
     }
@@ -125,8 +125,8 @@ impl<const N: usize> Afterstate<N> {
         self.spawn_by(rules, rng.next_u64())
     }
 
-    /// As [`spawn`](Self::spawn), by a random number that the caller brings: its upper half decides the cell (to within 2⁻²⁸
-    /// of uniform), its lower half the tile.
+    /// Like [`spawn`](Self::spawn), with a random number from the caller: its upper half selects the cell
+    /// (to within 2⁻²⁸ of uniform), its lower half the tile.
     ///
     /// # Panics
     /// In debug builds, when no cell is empty.
@@ -162,7 +162,7 @@ impl<const N: usize> Afterstate<N> {
         })
     }
 
-    /// The afterstate seen through a symmetry.
+    /// The afterstate transformed by a symmetry.
     pub fn image(&self, symmetry: Symmetry) -> Self {
         Afterstate(self.0.image(symmetry))
     }

@@ -19,7 +19,7 @@ impl Symmetry {
         all
     };
 
-    /// Where the tile of a cell goes.
+    /// The cell that the tile of a cell moves to.
     pub const fn cell<const N: usize>(self, cell: usize) -> usize {
         let (mut row, mut column) = (cell / N, cell % N);
         if self.0 & 4 != 0 {
@@ -34,7 +34,7 @@ impl Symmetry {
         row * N + column
     }
 
-    /// The move that does on the image what `a` does on the board.
+    /// The move on the image that corresponds to `a` on the board.
     pub const fn image(self, a: Move) -> Move {
         let transposed = match a {
             Move::Up if self.0 & 4 != 0 => Move::Left,
@@ -52,9 +52,9 @@ impl Symmetry {
         }
     }
 
-    /// The symmetry that does `first` and then this one.
+    /// The composition: first `first`, then this symmetry.
     pub const fn after(self, first: Symmetry) -> Symmetry {
-        // Where cells 1 and 2 of a 3×3 board go tells the symmetries apart.
+        // The images of cells 1 and 2 of a 3×3 board identify the symmetry.
         let mut i = 0;
         loop {
             let both = Symmetry(i);
@@ -69,7 +69,7 @@ impl Symmetry {
 
     /// The symmetry that undoes this one.
     pub const fn inverse(self) -> Symmetry {
-        // After a transposition the two mirrors change places.
+        // After a transposition the two mirrors swap.
         match self.0 {
             5 => Symmetry(6),
             6 => Symmetry(5),

@@ -1,6 +1,6 @@
 //! Boards as text.
 //!
-//! Two forms, told apart by the number of words, so that no text has two meanings:
+//! Two forms, told apart by the number of words, so that no text is ambiguous:
 //! * exponents, one character a cell, rows together or apart: `0000/0010/0100/000b`;
 //! * face values, one word a cell: `0 0 0 0  0 0 2 0  0 2 0 0  0 0 0 2048`.
 //!
@@ -11,10 +11,10 @@ use std::{fmt, str::FromStr};
 
 use crate::{Afterstate, AnyBoard, Board, BoardError, LARGEST_EXPONENT, State};
 
-/// Why a text is not a board.
+/// Why a text cannot be parsed as a board.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseError {
-    /// A character that is no exponent.
+    /// A character that is not an exponent.
     #[error(
         "character `{found}` in {cell} is not a tile: write 0, . or _ for empty, 1–9 and a–h for 2, 4, 8, … 131072"
     )]
@@ -24,7 +24,7 @@ pub enum ParseError {
         /// Its cell.
         cell: Cell,
     },
-    /// A word that is no face value.
+    /// A word that is not a face value.
     #[error(
         "`{found}` in {cell} is not a tile: face values are 0, . or _ (empty), 2, 4, 8, … 131072; exponents are written without spaces, as 0000/0010/0100/000b"
     )]
@@ -34,7 +34,7 @@ pub enum ParseError {
         /// Its cell.
         cell: Cell,
     },
-    /// The rows are not equally long.
+    /// The rows differ in length.
     #[error("row {} is `{found}`: a row of a {side}×{side} board has {side} characters", row + 1)]
     Row {
         /// The row, from 0.
@@ -44,20 +44,20 @@ pub enum ParseError {
         /// The side of the board.
         side: usize,
     },
-    /// The number of cells fits no board.
+    /// No board has this number of cells.
     #[error("{found} cells: a board has {expected}")]
     Cells {
         /// How many were found.
         found: usize,
-        /// What would be right.
+        /// The expected number of cells.
         expected: &'static str,
     },
-    /// The tiles cannot all be on one board.
+    /// No game can reach this board.
     #[error(transparent)]
     Impossible(#[from] BoardError),
 }
 
-/// A cell of a board, as people count: rows and columns from 1.
+/// A cell of a board in human coordinates: rows and columns from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
     /// The row, from 1.
@@ -78,7 +78,7 @@ impl fmt::Display for Cell {
     }
 }
 
-/// What stands for an empty cell, besides 0.
+/// Characters for an empty cell, besides 0.
 const EMPTY: [&str; 2] = [".", "_"];
 
 fn words(text: &str) -> Vec<&str> {
@@ -98,13 +98,13 @@ fn form(words: &[&str]) -> Option<(usize, bool)> {
     }
 }
 
-/// Whether a text of a board has face values, one word a cell, rather than exponents.
+/// Whether the text of a board uses face values, one word a cell, rather than exponents.
 pub fn has_faces(text: &str) -> bool {
     form(&words(text)).is_some_and(|(_, faces)| faces)
 }
 
-/// Whether four words are the rows of a 4×4 board rather than the face values of a 2×2 board, which
-/// have neither letters nor leading zeros.
+/// Whether four words are the rows of a 4×4 board. The face values of a 2×2 board have neither letters
+/// nor leading zeros.
 fn are_rows(words: &[&str]) -> bool {
     let is_number = |word: &&str| {
         EMPTY.contains(word)
@@ -170,8 +170,8 @@ impl<const N: usize> FromStr for Board<N> {
     }
 }
 
-/// The number of cells that a text of the wrong length seems to mean: words of one length, or few of
-/// them, are rows of exponents.
+/// The number of cells that a text of the wrong length seems to mean: words of equal length, or only a
+/// few of them, are rows of exponents.
 fn count_cells(words: &[&str]) -> usize {
     let are_rows = words.len() <= 4 || words.iter().all(|word| length(word) == length(words[0]));
     if are_rows { words.iter().map(|word| length(word)).sum() } else { words.len() }

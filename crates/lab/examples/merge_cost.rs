@@ -1,11 +1,11 @@
-//! What merges cost a rank: the bytes that it has changed, and how long its games stand still.
+//! The cost of merges for a rank: the bytes that it has changed, and how long its games pause.
 //!
 //! ```text
 //! cargo run --release -p afterstate-lab --example merge_cost -- RECIPE ACTIONS MERGES [KEY=VALUE]…
 //! ```
 //!
-//! One rank merges with itself every ACTIONS moves, MERGES times, so that nothing travels: what is left is what each rank does
-//! while its games wait. `compare` is a look at a network in which nothing has changed.
+//! One rank merges with itself every ACTIONS moves, MERGES times, without communication: what is left is the work of
+//! each rank while its games wait. `compare` is the time to scan a network in which nothing has changed.
 
 use std::{env, error::Error, time::Instant};
 

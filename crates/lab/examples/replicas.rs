@@ -1,13 +1,13 @@
-//! Replicas of a network simulated one after the other in one process, merged by the definition: what `mpirun -n N afterstate
-//! train RECIPE --merge ACTIONS` comes to, and how well it has learned.
+//! Replicas of a network, simulated one after the other in one process and merged by definition: the result of `mpirun
+//! -n N afterstate train RECIPE --merge ACTIONS`, and how well it has learned.
 //!
 //! ```text
 //! cargo run --release -p afterstate-lab --example replicas -- RECIPE REPLICAS ACTIONS RULE OUT [KEY=VALUE]…
 //! ```
 //!
-//! ACTIONS are the moves of each replica between two merges, a multiple of 32768. RULE is one of [`RULES`]. OUT is the model
-//! file, or `-`. At the intervals of `evaluation.every`, in actions of all replicas, and at the end, `evaluation.games` games
-//! are played, and a line says how well.
+//! ACTIONS is the number of moves of each replica between two merges, a multiple of 32768. RULE is one of [`RULES`].
+//! OUT is the model file, or `-`. At the intervals of `evaluation.every`, in actions of all replicas, and at the end,
+//! `evaluation.games` games are played, and a line reports the result.
 
 use std::{env, error::Error, path::Path, sync::atomic::Ordering::Relaxed, time::Instant};
 
@@ -21,8 +21,8 @@ use afterstate_lab::{
 use afterstate_learning::{Budget, Trainer, TrainerState, TrainingSettings, replicas::BLOCK};
 use afterstate_network::Network;
 
-/// How far a weight goes by ΣΔV, ΣΔE, ΣΔA and ΣΔV·ΔA of all replicas, and by E and A before: the sum of the changes, their mean
-/// weighted by the growth of A, and ways from one to the other.
+/// How far a weight moves, given ΣΔV, ΣΔE, ΣΔA and ΣΔV·ΔA of all replicas, and the previous E and A: the sum of the
+/// changes, their mean weighted by the growth of A, and interpolations between the two.
 type Rule = fn([f32; 4], [f32; 2]) -> f32;
 
 const RULES: [(&str, Rule); 5] = [
@@ -33,14 +33,14 @@ const RULES: [(&str, Rule); 5] = [
         let c = if da == 0.0 { 1.0 } else { (de.abs() / da).min(1.0) };
         c * dv + (1.0 - c) * mean(sums, [0.0; 2])
     }),
-    // Old weights hardly notice one interval.
+    // Old weights barely respond to one interval.
     (
         "aged",
         |sums @ [dv, _, da, dv_da], [_, a]| {
             if da == 0.0 { mean(sums, [0.0; 2]) } else { (a * dv + dv_da) / (a + da) }
         },
     ),
-    // As private-hot damps its sums, but never below the mean.
+    // Damps sums as private-hot does, but never below the mean.
     (
         "damped",
         |sums @ [dv, _, da, dv_da], [e, _]| {
@@ -66,7 +66,7 @@ struct Changes {
     e: Vec<f32>,
     a: Vec<f32>,
     v_a: Vec<f32>,
-    /// The blocks that some replica has changed.
+    /// The blocks that any replica has changed.
     blocks: Vec<bool>,
 }
 
@@ -79,7 +79,7 @@ impl Tables {
         let zeros = || vec![0.0; network.weights().len()];
         let mut tables = Tables { v: zeros(), e: zeros(), a: zeros() };
         let numbers = trainer.numbers();
-        // Memory that nobody has touched stays so.
+        // Untouched memory stays untouched.
         for i in (0..tables.v.len()).filter(|&i| read(network, i) != 0.0) {
             tables.v[i] = read(network, i);
             if let [e, a] = &numbers[..] {
@@ -93,7 +93,7 @@ impl Tables {
         block * BLOCK..((block + 1) * BLOCK).min(self.v.len())
     }
 
-    /// Adds what a replica has changed, and puts the network back. Gives the number of blocks.
+    /// Adds a replica's changes, and resets the network. Returns the number of blocks.
     fn collect(&self, network: &Network, trainer: &Trainer<'_>, sum: &mut Changes) -> u64 {
         let numbers = trainer.numbers();
         let mut blocks = 0;
@@ -118,7 +118,7 @@ impl Tables {
         blocks
     }
 
-    /// What all replicas agree on next. Gives the number of blocks that some replica has changed.
+    /// Computes the new common state of all replicas. Returns the number of blocks that any replica has changed.
     fn merge(&mut self, network: &Network, trainer: &Trainer<'_>, sum: &mut Changes, rule: Rule) -> u64 {
         let numbers = trainer.numbers();
         let mut blocks = 0;

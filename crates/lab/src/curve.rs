@@ -1,4 +1,4 @@
-//! `curve.svg`: the average score, and how often each tile is reached, against the actions of training.
+//! `curve.svg`: the mean score, and how often each tile is reached, over the actions of training.
 
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
@@ -7,11 +7,11 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::log::{EvalLine, LogLine, searches};
 
-/// The drawing has whole coordinates: it is made this much larger than shown, so that lines are smooth.
+/// The drawing uses integer coordinates: it is this much larger than displayed, so that lines are smooth.
 const SCALE: u32 = 4;
-/// The size in pixels at which the figure is shown: width, height of the scores, height of the tiles.
+/// The displayed size of the figure in pixels: width, height of the scores, height of the tiles.
 const SIZE: (u32, u32, u32) = (900, 440, 260);
-/// A line of more points than this would only be a larger file.
+/// More points on a line would only enlarge the file.
 const MOST_POINTS: usize = 600;
 
 const INK: RGBColor = RGBColor(0x3c, 0x3a, 0x37);
@@ -50,7 +50,7 @@ impl<E: std::error::Error + Send + Sync> From<DrawingAreaErrorKind<E>> for Curve
     }
 }
 
-/// The learning curve of a run as SVG. The same lines give the same text.
+/// The learning curve of a run as SVG, deterministic for the same lines.
 pub fn svg(title: &str, log: &[LogLine], evaluations: &[EvalLine]) -> Result<String, CurveError> {
     let tiles = tile_lines(log);
     let height = if tiles.is_empty() { SIZE.1 } else { SIZE.1 + SIZE.2 };
@@ -111,8 +111,8 @@ fn draw_scores(
     draw_legend(area, !training.is_empty(), &last)
 }
 
-/// Says what the line and the points are, beside the title, where nothing can cover it: of the training, and of the last
-/// evaluation with each search.
+/// Draws the legend beside the title, where nothing can cover it: for training, and for the last evaluation with each
+/// search.
 fn draw_legend(area: &Area, training: bool, evaluations: &[(&EvalLine, RGBColor)]) -> Result<(), CurveError> {
     let label = |words: String, y| {
         let style = text(13, INK).pos(Pos::new(HPos::Right, VPos::Center));
@@ -154,7 +154,7 @@ fn draw_tiles(area: &Area, actions: f64, tiles: &[(u64, Line)]) -> Result<(), Cu
     Ok(())
 }
 
-/// Moves falling heights apart, so that names beside the ends of lines do not cover each other.
+/// Spreads descending heights, so that names beside the ends of lines do not overlap.
 fn spread(heights: &mut [i32], bottom: i32, gap: i32) {
     let mut free = i32::MIN;
     for height in heights.iter_mut() {
@@ -168,10 +168,10 @@ fn spread(heights: &mut [i32], bottom: i32, gap: i32) {
     }
 }
 
-/// The room around a chart, left and right.
+/// The margins of a chart, left and right.
 const PADDING: (u32, u32) = (10, 64);
 
-/// Axes and a grid; the charts of a figure stand exactly above each other.
+/// Axes and a grid; the charts of a figure are aligned vertically.
 fn chart<'a, 'b>(
     area: &'a Area<'b>,
     above: u32,
@@ -230,7 +230,7 @@ fn styled_text(size: u32, colour: RGBColor, style: FontStyle) -> TextStyle<'stat
     TextStyle { color: colour.to_backend_color(), ..font.into() }
 }
 
-/// A figure of the log against actions, averaged over neighbours where there are more points than `most`.
+/// A figure of the log over actions, averaged over neighbours if there are more than `most` points.
 pub fn line(log: &[LogLine], most: usize, figure: impl Fn(&LogLine) -> Option<f64>) -> Line {
     let points: Line = log.iter().filter_map(|line| Some((line.actions as f64, figure(line)?))).collect();
     let average = |chunk: &[(f64, f64)]| {
@@ -245,12 +245,12 @@ fn tile_lines(log: &[LogLine]) -> Vec<(u64, Line)> {
     let reached = log.iter().flat_map(|line| line.tiles.iter().filter(|(_, rate)| **rate > 0.0));
     let faces: std::collections::BTreeSet<u64> = reached.map(|(face, _)| *face).collect();
     let faces = faces.iter().skip(faces.len().saturating_sub(TILES.len()));
-    // A line that does not list a tile had every game below its range, or above it.
+    // If a line does not list a tile, every game was below its range, or above it.
     let rate = |line: &LogLine, face: u64| {
         let smallest = *line.tiles.first_key_value()?.0;
         Some(line.tiles.get(&face).copied().unwrap_or(if face < smallest { 1.0 } else { 0.0 }))
     };
-    // What comes before the first game that reached the tile would only cover the axis.
+    // Zeros before the first game that reached the tile would only cover the axis.
     let from_first = |points: Line| {
         let first = points.iter().position(|point| point.1 > 0.0).unwrap_or(points.len());
         points[first.saturating_sub(1)..].to_vec()

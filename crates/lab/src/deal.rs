@@ -1,4 +1,4 @@
-//! Work dealt out: numbered pieces, each done once, by threads of one process or by the parts of a job array.
+//! Distribution of work: numbered pieces, each done once, by the threads of a process or the parts of a job array.
 
 use std::{
     collections::HashSet,
@@ -9,12 +9,12 @@ use std::{
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-/// Deals out numbers, each to one who asks.
+/// Deals out numbers, each to one caller.
 pub trait Dealer: Sync {
-    /// The next number; none when all have been dealt.
+    /// The next number; `None` if all have been dealt.
     fn next(&self) -> Option<u64>;
 
-    /// At most so many are still to be dealt.
+    /// An upper bound on the numbers still to be dealt.
     fn left(&self) -> u64;
 }
 
@@ -25,9 +25,9 @@ pub struct Part {
     of: u64,
 }
 
-/// A text that names no part.
+/// A text that is not a part.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{0}` is no part: it must be K/N with K from 1 to N, such as 3/16")]
+#[error("`{0}` is not a part: it must be K/N with K from 1 to N, such as 3/16")]
 pub struct PartError(String);
 
 impl Part {
@@ -44,7 +44,7 @@ impl Part {
         self.of
     }
 
-    /// Whether a number belongs to it: the parts take turns.
+    /// Whether a number belongs to it: numbers go to the parts in turn.
     pub fn holds(&self, number: u64) -> bool {
         number % self.of == self.index - 1
     }
@@ -85,7 +85,7 @@ impl<'de> Deserialize<'de> for Part {
     }
 }
 
-/// The numbers from 0 on, or a part of them, without those that are done.
+/// The numbers from 0, or a part of them, except those that are done.
 #[derive(Debug)]
 pub struct Deck {
     next: AtomicU64,
@@ -100,7 +100,7 @@ impl Deck {
         Deck::part(Part::WHOLE, end, HashSet::new())
     }
 
-    /// Those that belong to a part and are not done.
+    /// Those below `end` that belong to a part and are not done.
     pub fn part(part: Part, end: u64, done: HashSet<u64>) -> Self {
         Deck { next: AtomicU64::new(part.index - 1), step: part.of, end, done }
     }

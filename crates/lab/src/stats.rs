@@ -1,4 +1,4 @@
-//! Statistics of played games: scores with their confidence, and how often each tile is reached.
+//! Statistics of played games: scores with confidence intervals, and how often each tile is reached.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::evaluate::TimeSummary;
 /// The 97.5% quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// What came out of many games.
+/// A summary of many games.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Summary {
     /// The number of games.
@@ -29,9 +29,9 @@ pub struct Summary {
 pub struct ScoreSummary {
     /// The average.
     pub mean: f64,
-    /// Half the width of the 95% confidence interval of the mean (Student); none for one game.
+    /// Half the width of the 95% confidence interval of the mean (Student); `None` for one game.
     pub ci95: Option<f64>,
-    /// The standard deviation of a game's score (n − 1); none for one game.
+    /// The standard deviation of a game's score (n − 1); `None` for one game.
     pub sd: Option<f64>,
     /// The median.
     pub median: f64,
@@ -48,7 +48,7 @@ pub struct TileCount {
     pub exponent: u8,
     /// The number of games that reached it.
     pub count: u64,
-    /// The number of all games.
+    /// The total number of games.
     pub games: u64,
 }
 
@@ -56,7 +56,7 @@ pub struct TileCount {
 pub type TileRates = BTreeMap<u64, f64>;
 
 impl Summary {
-    /// Sums up games on a board of this side; `None` without games.
+    /// Summarizes games on a board of this side; `None` without games.
     pub fn of(side: usize, results: &[GameResult]) -> Option<Summary> {
         let score = ScoreSummary::of(results.iter().map(|result| result.score).collect())?;
         Some(Summary {
@@ -74,7 +74,7 @@ impl Summary {
 }
 
 impl ScoreSummary {
-    /// Sums up scores; `None` without any.
+    /// Summarizes scores; `None` without any.
     fn of(mut scores: Vec<u64>) -> Option<ScoreSummary> {
         scores.sort_unstable();
         let (&min, &max) = (scores.first()?, scores.last()?);
@@ -102,7 +102,7 @@ impl TileCount {
     }
 }
 
-/// Wilson's 95% confidence interval for a share of `count` in `total`; (0, 1) when nothing is known.
+/// Wilson's 95% confidence interval for a share of `count` in `total`; (0, 1) without data.
 pub fn wilson(count: u64, total: u64) -> (f64, f64) {
     if total == 0 {
         return (0.0, 1.0);
@@ -114,27 +114,27 @@ pub fn wilson(count: u64, total: u64) -> (f64, f64) {
     (((centre - half) / scale).max(0.0), ((centre + half) / scale).min(1.0))
 }
 
-/// The same games played by two players: how much the second one is better.
+/// The comparison of two players on the same games: how much better the second one is.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Paired {
     /// The number of games.
     pub games: u64,
-    /// The mean of the differences, the second player's score less the first one's.
+    /// The mean of the differences, the second player's score minus the first one's.
     pub mean: f64,
-    /// Half the width of its 95% confidence interval (Student); none for one game.
+    /// Half the width of its 95% confidence interval (Student); `None` for one game.
     pub ci95: Option<f64>,
-    /// The standard deviation of a game's difference; none for one game.
+    /// The standard deviation of a game's difference; `None` for one game.
     pub sd: Option<f64>,
-    /// The share of games in which the second player had the higher score; a draw counts half.
+    /// The share of games in which the second player had the higher score; a tie counts half.
     pub better: f64,
-    /// The share of games in which both had the same score.
+    /// The share of games with equal scores.
     pub ties: f64,
-    /// The probability of a difference at least as large between equal players; none for one game.
+    /// The probability of a difference at least as large between equal players; `None` for one game.
     pub p: Option<f64>,
 }
 
 impl Paired {
-    /// Compares two players by games that have the same numbers in the same order; `None` without games.
+    /// Compares two players on games with the same numbers in the same order; `None` without games.
     pub fn of(first: &[GameResult], second: &[GameResult]) -> Option<Paired> {
         debug_assert!(first.iter().zip(second).all(|(a, b)| a.game == b.game), "the same games");
         let pairs = || first.iter().zip(second).map(|(a, b)| (a.score as f64, b.score as f64));
@@ -154,14 +154,14 @@ impl Paired {
         Some(Paired { games: count as u64, mean, ci95, sd, better, ties, p })
     }
 
-    /// The number of games after which a difference of this size would be significant.
+    /// The number of games for which a difference of this size would be significant.
     pub fn games_needed(&self) -> Option<u64> {
         let ratio = self.ci95.filter(|_| self.mean != 0.0)? / self.mean;
         Some((self.games as f64 * ratio * ratio).ceil() as u64)
     }
 }
 
-/// The two-sided p-value of a mean with this 95% confidence interval: below 0.05 where the interval leaves out 0.
+/// The two-sided p-value of a mean with this 95% confidence interval: below 0.05 if the interval excludes 0.
 fn p_value(mean: f64, ci95: f64) -> f64 {
     if mean == 0.0 { 1.0 } else { erfc(mean.abs() / ci95 * Z / std::f64::consts::SQRT_2) }
 }
@@ -173,7 +173,7 @@ fn erfc(x: f64) -> f64 {
     t * A.iter().rev().fold(0.0, |sum, a| sum * t + a) * (-x * x).exp()
 }
 
-/// Which of several p-values are significant at 5% together: Holm's method.
+/// Which of several p-values are jointly significant at 5%: Holm's method.
 pub fn holm(p_values: &[f64]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
@@ -187,20 +187,20 @@ pub fn holm(p_values: &[f64]) -> Vec<bool> {
     significant
 }
 
-/// Mean and scatter of some numbers.
+/// The mean and spread of some numbers.
 pub struct Spread {
-    /// How many they are.
+    /// How many numbers there are.
     pub count: usize,
     /// Their mean.
     pub mean: f64,
-    /// Their standard deviation, if they are more than one.
+    /// Their standard deviation; `None` for a single number.
     pub sd: Option<f64>,
     /// Half of the 95% interval of the mean, by Student's t.
     pub ci95: Option<f64>,
 }
 
 impl Spread {
-    /// Of some numbers; none if there are none.
+    /// Computes it; `None` without numbers.
     pub fn of(numbers: Vec<f64>) -> Option<Spread> {
         let count = numbers.len();
         if count == 0 {
@@ -214,7 +214,7 @@ impl Spread {
     }
 }
 
-/// A number of games for each exponent of the largest tile.
+/// The number of games for each exponent of the largest tile.
 type Exponents = [u64; 20];
 
 fn exponents(results: &[GameResult]) -> Exponents {
@@ -223,9 +223,9 @@ fn exponents(results: &[GameResult]) -> Exponents {
     exponents
 }
 
-/// The tiles of the board's usual range, and all that tell these games apart.
+/// The tiles of the board's usual range, and all others that distinguish these games.
 fn tile_counts(side: usize, exponents: &Exponents) -> Vec<TileCount> {
-    // The last of each range is the largest tile that play really reaches.
+    // Each range ends with the largest tile that play actually reaches.
     let usual = match side {
         2 => 3..=5,
         3 => 7..=10,
@@ -244,7 +244,7 @@ fn tile_counts(side: usize, exponents: &Exponents) -> Vec<TileCount> {
         .collect()
 }
 
-/// A running count of games, which can be stored.
+/// A running, serializable count of games.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Tally {
     games: u64,
@@ -254,7 +254,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts a game.
+    /// Adds a game.
     pub fn add(&mut self, result: &GameResult) {
         self.games += 1;
         self.score += result.score;
@@ -290,13 +290,13 @@ impl Extend<GameResult> for Tally {
     }
 }
 
-/// The 97.5% quantile of Student's distribution, above 0 degrees of freedom.
+/// The 97.5% quantile of Student's distribution, for at least 1 degree of freedom.
 pub fn student(freedom: usize) -> f64 {
     const FEW: [f64; 4] = [12.706_205, 4.302_653, 3.182_446, 2.776_445];
     if let Some(&quantile) = FEW.get(freedom - 1) {
         return quantile;
     }
-    // The Cornish–Fisher expansion, within 0.0003 from 5 degrees of freedom on.
+    // The Cornish–Fisher expansion, within 0.0003 for 5 or more degrees of freedom.
     let (z, v) = (Z, freedom as f64);
     z + (z.powi(3) + z) / (4.0 * v)
         + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * v.powi(2))
@@ -305,12 +305,12 @@ pub fn student(freedom: usize) -> f64 {
             / (92_160.0 * v.powi(4))
 }
 
-/// What `eval --json` prints.
+/// The output of `eval --json`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct EvalReport {
     /// The model that played.
     pub model: String,
-    /// The search that it played with, such as `1ply`.
+    /// The search, such as `1ply`.
     pub search: String,
     /// The number of games.
     pub games: u64,
@@ -325,15 +325,15 @@ pub struct EvalReport {
     pub moves: u64,
     /// How long they took.
     pub seconds: f64,
-    /// Moves in each second, over all threads.
+    /// Moves per second, over all threads.
     pub moves_per_second: f64,
-    /// How long a move took; not known for greedy play.
+    /// The times of moves; unknown for greedy play.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub move_ms: Option<TimeSummary>,
 }
 
 impl EvalReport {
-    /// Puts a summary and how it was made into the form of `eval --json`.
+    /// Creates a report from a summary and how it was made.
     pub fn new(model: &str, search: &str, seed: u64, summary: &Summary, seconds: f64) -> EvalReport {
         EvalReport {
             model: model.to_owned(),
@@ -350,7 +350,7 @@ impl EvalReport {
     }
 }
 
-/// Tile rates from text keys, which is all that a flattened object has to offer.
+/// Parses tile rates from text keys, since flattened objects have no other.
 fn tile_rates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TileRates, D::Error> {
     let rates = BTreeMap::<String, f64>::deserialize(deserializer)?;
     let parse = |(tile, rate): (String, f64)| tile.parse().map(|tile| (tile, rate));

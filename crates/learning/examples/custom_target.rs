@@ -1,4 +1,4 @@
-//! A target of one's own: each afterstate moves towards the mean of TD(0)'s target and the score that really followed.
+//! A custom target: each afterstate moves towards the mean of TD(0)'s target and the score that actually followed.
 
 use afterstate_game::{Afterstate, Game, Move, Rules};
 use afterstate_learning::{StepSizeSpec, Updater};
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for number in 1..=games {
         let steps = episode(&network, number);
         sum += steps.iter().map(|(_, reward)| reward).sum::<f32>();
-        // Backwards, so that the value that follows has already learned.
+        // Backwards, so that the next value has already been updated.
         let (mut followed, mut next) = (0.0, 0.0);
         for &(afterstate, reward) in steps.iter().rev() {
             updater.update(&network, &[afterstate], &[(followed + next) / 2.0], 1.0, &mut [0.0]);

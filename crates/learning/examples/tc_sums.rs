@@ -1,8 +1,8 @@
-//! How precise must the sums E and A of temporal coherence be? terauchi-2025 has 64 bits for each, this program 32.
+//! How precise must the sums E and A of temporal coherence be? terauchi-2025 uses 64 bits for each, this program 32.
 //!
-//! Trains mNT6 on 3×3 by TC(0) with sums of a given precision, and keeps sums of 64 bits of the same errors beside them.
-//! At 1, 2 and 5 times each power of ten it writes the model, whose exact mean `afterstate solve --policy` computes, and prints
-//! how far the two differ:
+//! Trains mNT6 on 3×3 by TC(0) with sums of a given precision, and keeps 64-bit sums of the same errors beside them. At
+//! 1, 2 and 5 times each power of ten it writes the model, whose exact mean `afterstate solve --policy` computes, and
+//! prints how far the two sums differ:
 //!
 //! ```text
 //! cargo run --release -p afterstate-learning --example tc_sums -- f32|f64|halved ACTIONS SEED PREFIX
@@ -17,7 +17,7 @@ use afterstate_network::{
     FeatureSlots, Features, Isa, Kernel, Level, Network, NetworkSpec, Tuples, View, dispatch,
 };
 
-/// The precision of the sums that learn.
+/// The precision of the sums used for learning.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Sums {
     F32,
@@ -25,7 +25,7 @@ enum Sums {
     Halved,
 }
 
-/// What is kept of a weight: E and A that learn if they have 32 bits, and those of 64 bits.
+/// The sums of a weight: E and A for learning if they have 32 bits, and the 64-bit sums.
 #[derive(Clone, Copy, Default)]
 struct Kept {
     short: (f32, f32),
@@ -43,7 +43,7 @@ impl Kept {
         }
     }
 
-    /// E ← E + δ, A ← A + |δ|; whether an addition to A of 32 bits was lost.
+    /// E ← E + δ, A ← A + |δ|. Returns whether an addition to a 32-bit A was lost.
     fn add(&mut self, error: f32, sums: Sums) -> bool {
         let (e, a) = &mut self.short;
         let is_lost = error != 0.0 && *a + error.abs() == *a;
@@ -57,7 +57,7 @@ impl Kept {
     }
 }
 
-/// A training of its own: one game after the other, TD(0) errors, TC step sizes with β = 1.
+/// A minimal training: one game after the other, TD(0) errors, TC step sizes with β = 1.
 struct Training {
     network: Network,
     kept: Vec<Kept>,
@@ -66,7 +66,7 @@ struct Training {
     games: u64,
     rng: GameRng,
     state: State<3>,
-    /// Whether the features of the last afterstate are those of this game.
+    /// Whether the features of the last afterstate belong to the current game.
     has_last: bool,
     actions: u64,
     updates: u64,
@@ -148,7 +148,7 @@ impl Kernel for Run<'_> {
     }
 }
 
-/// Moves the weights of an afterstate by their rates; how many additions to A were lost.
+/// Updates the weights of an afterstate at their rates. Returns how many additions to A were lost.
 #[inline(always)]
 fn update(view: &View<'_>, features: Features<'_>, error: f32, kept: &mut [Kept], sums: Sums) -> u64 {
     let (mut lost, step) = (0, error / 16.0);

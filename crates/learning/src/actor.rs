@@ -11,24 +11,23 @@ use crate::{
     target::{Reached, Target, Trace},
 };
 
-/// A game in self-play and what its target remembers of it; in cache lines of its own, so that no two
-/// threads write to one.
+/// A game of self-play with its target's trace, in cache lines of its own to avoid false sharing.
 #[repr(align(128))]
 pub(crate) struct Actor<const N: usize> {
     game: GreedyGame<N>,
     trace: Trace,
     memory: Memory<N>,
-    /// What the values are of.
+    /// What the network's values describe.
     values: Values,
     /// The reward of the last move.
     earned: u32,
-    /// What the last afterstate is worth, if it is of a solved endgame: the episode ends there.
+    /// The value of the last afterstate if it belongs to a solved endgame: the episode ends there.
     taught: Option<f32>,
-    /// Whether there is a game to play; there is none once the budget has no more episodes.
+    /// Whether a game is in progress; none is once the budget has no more episodes.
     pub(crate) playing: bool,
 }
 
-/// Where the numbers of new games come from: `None` when there are no more.
+/// The source of new game numbers: `None` if there are no more.
 pub(crate) trait GameNumbers {
     fn next(&mut self) -> Option<u64>;
 }
@@ -55,7 +54,7 @@ impl<const N: usize> Actor<N> {
         actor
     }
 
-    /// Begins the episode with this number, if there is one.
+    /// Starts the episode with this number, if there is one.
     fn begin(&mut self, rules: &Rules, seed: u64, starts: &Starts<N>, game: Option<u64>) {
         self.playing = game.is_some();
         let Some(game) = game else { return self.memory.clear() };
@@ -67,13 +66,13 @@ impl<const N: usize> Actor<N> {
         self.earned = 0;
     }
 
-    /// Finds the weights of the present state's moves.
+    /// Looks up the weights of the current state's moves.
     #[inline(always)]
     pub(crate) fn look_up<I: Isa>(&mut self, isa: I, view: &View<'_>) {
         self.game.look_up(isa, view);
     }
 
-    /// Makes a move: evaluates all of them, learns from the best one, and moves to the next state.
+    /// Makes a move: evaluates all moves, learns from the best one, and advances to the next state.
     #[inline(always)]
     pub(crate) fn turn<I: Isa>(&mut self, isa: I, settings: &TrainingSettings, learner: &Learner<'_>) {
         self.game.evaluate(isa, &learner.view, &settings.rules);
@@ -89,7 +88,7 @@ impl<const N: usize> Actor<N> {
         self.game.advance(&settings.rules, made);
     }
 
-    /// The best of the evaluated moves and the one to make.
+    /// The best of the evaluated moves and the move to make.
     #[inline(always)]
     fn decide<I: Isa>(&mut self, isa: I, settings: &TrainingSettings, view: &View<'_>) -> (usize, usize) {
         let mut returns = self.game.returns();
@@ -106,19 +105,19 @@ impl<const N: usize> Actor<N> {
         (best, made.map_or(best, |a| a as usize & 3))
     }
 
-    /// Whether the episode has just ended: with its game, or where the starts say.
+    /// Whether the episode has just ended: with its game, or where its start ends it.
     #[inline(always)]
     pub(crate) fn is_over(&self, starts: &Starts<N>) -> bool {
         self.game.is_over() || self.taught.is_some() || starts.has_left(&self.memory)
     }
 
-    /// Whether the moves that were evaluated last have finite values; the weights behind them are those that were learned last.
+    /// Whether the last evaluated moves have finite values; their weights include those updated last.
     pub(crate) fn is_finite(&self) -> bool {
-        // Illegal moves are worth −∞.
+        // Illegal moves have the return −∞.
         self.game.returns().iter().all(|value| value.is_finite() || *value == f32::NEG_INFINITY)
     }
 
-    /// Shows the state that the game has reached.
+    /// Reports the state that the game has reached to the starts.
     #[inline(always)]
     pub(crate) fn watch(&mut self, starts: &Starts<N>) {
         if !self.game.is_over() {
@@ -126,7 +125,7 @@ impl<const N: usize> Actor<N> {
         }
     }
 
-    /// Ends the episode and starts the next one; what has ended is given only if it was a whole game.
+    /// Ends the episode and starts the next one. Returns the result only if the episode was a whole game.
     #[inline(always)]
     pub(crate) fn finish<I: Isa>(
         &mut self,
@@ -139,7 +138,7 @@ impl<const N: usize> Actor<N> {
         let over = self.game.is_over();
         let last = match (over, self.values) {
             _ if self.taught.is_some() => self.taught.take().unwrap_or_default(),
-            // In the middle of a game the last afterstate keeps its value: it is what the others learn from.
+            // In the middle of a game the last afterstate keeps its value, from which the others learn.
             (false, _) => learner.view.value(isa, self.trace.board(0)),
             // Nothing follows the last afterstate, but the last state or action still earned its reward.
             (true, Values::Afterstates) => 0.0,
@@ -152,7 +151,7 @@ impl<const N: usize> Actor<N> {
     }
 }
 
-/// What a move reaches, when the last one earned so much.
+/// The target's view of a move, given the reward of the previous one.
 #[inline(always)]
 fn reached<const N: usize>(
     game: &GreedyGame<N>,
@@ -171,10 +170,10 @@ fn reached<const N: usize>(
     }
 }
 
-/// No counter of a game gets as far.
+/// An upper bound on all counters of a game.
 const MOST: u64 = 1 << 40;
 
-/// An actor between two moves, as a checkpoint keeps it.
+/// An actor between two moves, as stored in a checkpoint.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ActorState {
     game: u64,
@@ -188,7 +187,7 @@ pub struct ActorState {
     /// The trace: boards, and the bits of their numbers.
     trace: Vec<([u8; 16], u32)>,
     trace_len: usize,
-    /// The actions of the trace, where they have tables of their own.
+    /// The actions of the trace, if actions have their own tables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     actions: Vec<u8>,
     /// The reward of the last move.
@@ -217,7 +216,7 @@ impl<const N: usize> Actor<N> {
         }
     }
 
-    /// Takes up an actor where it was; `None` when the state makes no sense.
+    /// Resumes an actor; `None` if the state is invalid.
     pub(crate) fn restore(
         network: &Network,
         target: TargetSpec,
@@ -242,7 +241,7 @@ impl<const N: usize> Actor<N> {
         if entries.len() != held || entries.iter().any(|(b, _, _)| board(b).is_none()) {
             return None;
         }
-        // Counters far beyond any game would overflow, and a game that is over has no move to make.
+        // Counters far beyond any game would overflow, and a finished game has no move to make.
         let counters = [state.score, state.moves, state.trace_len as u64];
         let position = State::new(board(&state.board)?);
         if counters.iter().any(|&counter| counter > MOST) || (state.playing && position.is_terminal()) {

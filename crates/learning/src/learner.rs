@@ -1,31 +1,31 @@
-//! A network that learns: its weights, and the step size that moves them.
+//! A learning network: its weights, and the step size that updates them.
 
 use afterstate_network::{Features, Isa, View};
 
 use crate::step_size::StepSize;
 
-/// What a target works on.
+/// What a target operates on.
 #[derive(Clone, Copy)]
 pub(crate) struct Learner<'a> {
-    /// The network, as the thread sees it.
+    /// The network, as this thread sees it.
     pub(crate) view: View<'a>,
-    /// How far a weight goes.
+    /// How far each weight moves.
     pub(crate) step_size: StepSize<'a>,
-    /// α/m or β/m, the learning rate over the number of active features, as it is now; 1 for Autostep.
+    /// The current α/m or β/m, the learning rate over the number of active features; 1 for Autostep.
     pub(crate) rate: f32,
-    /// The number of sets of tables, from the first one on, that do not learn.
+    /// The number of sets of tables, beginning with the first, that do not learn.
     pub(crate) frozen: usize,
 }
 
 impl Learner<'_> {
-    /// V(s') as it is now.
+    /// The current V(s').
     #[inline(always)]
     pub(crate) fn value<I: Isa>(&self, isa: I, features: Features<'_>) -> f32 {
         self.view.sum(isa, features)
     }
 
-    /// Moves V(s') by the step, shared among its weights, unless its stage is frozen; `error` is what the step size learns
-    /// from.
+    /// Moves V(s') by the step, distributed over its weights, unless its stage is frozen; the step size adapts to
+    /// `error`.
     #[inline(always)]
     pub(crate) fn update<I: Isa>(&self, isa: I, features: Features<'_>, step: f32, error: f32) {
         if features.set() < self.frozen {
@@ -40,7 +40,7 @@ impl Learner<'_> {
         }
     }
 
-    /// Prefetches what an update of these weights will need.
+    /// Prefetches the data that an update of these weights needs.
     #[inline(always)]
     pub(crate) fn prefetch(&self, features: Features<'_>) {
         if let Some(pairs) = self.step_size.pairs() {

@@ -1,8 +1,8 @@
-//! How a network learns from self-play: Algorithm 1 of jaskowski-2016, taken apart.
+//! How a network learns from self-play: Algorithm 1 of jaskowski-2016, split into parts.
 //!
-//! A target ([`TargetSpec`]) says which afterstates are moved towards what, and when; a
-//! step size ([`StepSizeSpec`]) says how far each weight goes; a [`StartSpec`] says where episodes begin, and
-//! [`EpsilonGreedy`] which moves are made; the [`Trainer`] lets games play and learn in parallel. Any target goes
+//! A target ([`TargetSpec`]) says which afterstates move towards what, and when; a
+//! step size ([`StepSizeSpec`]) says how far each weight moves; a [`StartSpec`] says where episodes begin, and
+//! [`EpsilonGreedy`] which moves are made. The [`Trainer`] runs games that learn in parallel. Any target combines
 //! with any step size.
 
 mod actor;

@@ -1,13 +1,13 @@
-//! Private hot weights: threads that do not fight for cache lines.
+//! Private hot weights: threads without contention for cache lines.
 //!
-//! Lock-free threads (jaskowski-2016, V.A.3) lose most of their time to the weights that all of them
-//! write all the time: those of boards with small tiles. Here every thread has its own copy of the
-//! weights whose tiles are all at most 128, and merges it with a master copy, a slice at a time: what
-//! the thread has changed since it last looked is added to the master, and the sum is the thread's
+//! Lock-free threads (jaskowski-2016, V.A.3) lose most of their time on the weights that all of them
+//! write constantly: those of boards with small tiles. Here every thread has its own copy of the
+//! weights whose tiles are all at most 128, and merges it with a master copy, a slice at a time: the
+//! thread's changes since its last merge are added to the master, and the sum becomes the thread's
 //! new copy. All other weights are shared as before.
 //!
-//! The thread's copy stands in an area behind the network's weights, so that only the indices
-//! differ, and a hot weight costs no more than a cold one. E and A of temporal coherence are merged
+//! The thread's copy lies in an area after the network's weights, so that only the indices
+//! differ, and accessing a hot weight costs no more than a cold one. E and A of temporal coherence are merged
 //! like the weights.
 
 use std::sync::{
@@ -20,47 +20,47 @@ use std::sync::{
 
 use afterstate_network::{BLOCK, Isa, Kernel, Level, Network, PrivateLookups, dispatch, pack, unpack};
 
-/// A thread of n goes through its weights once in this many moves, over n².
+/// A thread of n merges all of its weights once in this many moves, divided by n².
 const MOVES_BETWEEN_MERGES: u64 = 80_000;
 
-/// The slices in which a thread goes through its weights.
+/// The number of slices in which a thread merges its weights.
 const SLICES: u64 = 8;
 
-/// The weights of a block, which are merged together: a cache line.
+/// The weights of a block, the unit of merging: a cache line.
 type Weights = [f32; BLOCK];
 
-/// E and A of a block's weights, one after the other.
+/// E and A of a block's weights, consecutively.
 type Sums = [f32; 2 * BLOCK];
 
-/// What the threads share: the weights of a network's small tiles.
+/// The master copy of the weights of a network's small tiles, which the threads share.
 pub(crate) struct Master<'a> {
     network: &'a Network,
     weights: &'a [AtomicU32],
     sums: Option<&'a [AtomicU64]>,
-    /// The number of changes of each block.
+    /// The number of changes to each block.
     versions: Vec<AtomicU32>,
     blocks: Vec<Mutex<Weights>>,
-    /// Empty without temporal coherence; locked while the block is.
+    /// Empty without temporal coherence; locked together with the block.
     sum_blocks: Vec<Mutex<Sums>>,
 }
 
-/// A thread's own copy of them.
+/// A thread's private copy of them.
 pub(crate) struct HotCopy<'a, 'b> {
     master: &'b Master<'a>,
     level: Level,
-    /// The lookups that find its area, which no other thread touches.
+    /// The lookups into its area, which no other thread accesses.
     pub(crate) lookups: PrivateLookups,
-    /// What the thread and the master last agreed on.
+    /// The values after the last merge with the master.
     agreed: Vec<Weights>,
     agreed_sums: Vec<Sums>,
     versions: Vec<u32>,
     next_slice: u64,
-    /// Moves between two slices.
+    /// The number of moves between two slices.
     pub(crate) interval: u64,
 }
 
 impl<'a> Master<'a> {
-    /// Takes the weights of small tiles from a network.
+    /// Copies the weights of small tiles from a network.
     pub(crate) fn new(network: &'a Network, sums: Option<&'a [AtomicU64]>) -> Self {
         let weights = network.weights();
         let len = network.layout().private_len() as usize / BLOCK * network.spec().sets();
@@ -84,7 +84,7 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// Gives the weights back to the network.
+    /// Copies the weights back to the network.
     pub(crate) fn store(&self) {
         for (place, index) in indices(self.network) {
             let (block, i) = (place / BLOCK, place % BLOCK);
@@ -96,7 +96,7 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// The copy of one of `threads` threads; `None` when the network has no place for it.
+    /// The copy of one of `threads` threads; `None` if the network has no area for it.
     pub(crate) fn copy(&self, level: Level, thread: usize, threads: usize) -> Option<HotCopy<'a, '_>> {
         let lookups = self.network.private_lookups(thread)?;
         let len = self.blocks.len();
@@ -106,7 +106,7 @@ impl<'a> Master<'a> {
             lookups,
             agreed: vec![[0.0; BLOCK]; len],
             agreed_sums: vec![[0.0; 2 * BLOCK]; self.sum_blocks.len()],
-            // A version that no block has, so that all of them are taken from the master.
+            // A version that no block has, so that all blocks are copied from the master.
             versions: vec![u32::MAX; len],
             next_slice: 0,
             interval: (MOVES_BETWEEN_MERGES / (threads * threads) as u64 / SLICES).max(1),
@@ -142,7 +142,7 @@ impl HotCopy<'_, '_> {
         self.lookups.area() + block / per_set * network.set_len() + block % per_set * BLOCK
     }
 
-    /// Sets the area to zeros, as `agreed` is.
+    /// Sets the area to zeros, like `agreed`.
     fn clear(&mut self) {
         for i in (0..self.agreed.len()).flat_map(|block| (0..BLOCK).map(move |i| (block, i))) {
             let i = self.first(i.0) + i.1;
@@ -151,7 +151,7 @@ impl HotCopy<'_, '_> {
         }
     }
 
-    /// Merges a block with the master's, which is locked: what has `changed` here is added, and the result taken over.
+    /// Merges a block with the locked master's: adds what has `changed` here, and copies the result.
     fn merge(&mut self, block: usize, mut master_weights: MutexGuard<'_, Weights>, changed: bool) {
         let (master, first) = (self.master, self.first(block));
         let mine = &master.weights[first..][..BLOCK];
@@ -175,8 +175,8 @@ impl HotCopy<'_, '_> {
     }
 }
 
-/// Merges those of some blocks that have changed, here or in the master, and that no other thread has locked: these have
-/// another turn. E and A hardly ever change alone, and then can wait.
+/// Merges those blocks that have changed, here or in the master, and that no other thread has locked; the others wait
+/// for the next turn. E and A hardly ever change alone, and can wait in that case.
 struct MergeChanged<'a, 'b, 'c> {
     copy: &'a mut HotCopy<'b, 'c>,
     blocks: std::ops::Range<usize>,
@@ -203,12 +203,12 @@ impl Kernel for MergeChanged<'_, '_, '_> {
     }
 }
 
-/// A panic elsewhere leaves numbers that are as good as any.
+/// A panic elsewhere leaves usable numbers.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// The weights of small tiles in all sets of tables: their places in the master, and among all weights.
+/// The weights of small tiles in all sets of tables: their indices in the master, and among all weights.
 fn indices(network: &Network) -> impl Iterator<Item = (usize, usize)> + '_ {
     let (len, set_len) = (network.layout().private_len() as usize, network.set_len());
     (0..network.spec().sets()).flat_map(move |set| {
@@ -217,7 +217,7 @@ fn indices(network: &Network) -> impl Iterator<Item = (usize, usize)> + '_ {
     })
 }
 
-/// Adds what has changed to the master's numbers, and takes over the result.
+/// Adds the changes to the master's numbers, and copies the result.
 #[inline(always)]
 fn merge_into<const L: usize>(master: &mut [f32; L], mine: &mut [f32; L], agreed: &mut [f32; L]) {
     for ((master, mine), agreed) in master.iter_mut().zip(&*mine).zip(&*agreed) {

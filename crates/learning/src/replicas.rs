@@ -1,14 +1,15 @@
-//! Replicas: networks that learn apart and agree at intervals, for machines that share no memory.
+//! Replicas: networks that learn independently and merge at intervals, for machines without shared memory.
 //!
-//! Every replica has all weights and plays its own games. At a merge, each adds up what it has changed since all last agreed;
-//! the sums over all replicas are what they agree on next. E and A of temporal coherence are sums of errors, so that
-//! adding the changes of all replicas gives what one learner would have added up. A weight goes by the mean of the changes,
-//! each weighted by its growth of A: replicas that learn the same thing from the same start must not learn it n times.
+//! Every replica has all weights and plays its own games. At a merge, each computes its changes since the last merge;
+//! the sums over all replicas determine the new common state. E and A of temporal coherence are sums of errors, so
+//! adding the changes of all replicas gives the sums of a single learner. A weight moves by the mean of the changes,
+//! each weighted by its growth of A: replicas that learn the same thing from the same start must not apply it n times.
 //!
 //! V ← V + ΣΔV·ΔA / ΣΔA.
 //!
-//! A weight that one replica alone has changed goes as far as there. Other rules were a little better in places, but each
-//! collapsed in others; `docs/cluster.md` compares them. A fixed step size keeps no errors, and its changes are added.
+//! A weight that only one replica has changed takes that replica's change. Other rules were slightly better in some
+//! cases, but each collapsed in others; `docs/cluster.md` compares them. A fixed step size keeps no errors, and its
+//! changes are added.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -16,22 +17,22 @@ use afterstate_network::{Network, pack, unpack};
 
 use crate::Trainer;
 
-/// The weights that are marked as changed together.
+/// The number of weights that share a mark as changed.
 pub const BLOCK: usize = 256;
 
-/// What is exchanged of each weight: ΔV, ΔE, ΔA, ΔV·ΔA.
+/// The numbers exchanged for each weight: ΔV, ΔE, ΔA, ΔV·ΔA.
 const KINDS: usize = 4;
 
-/// Adds up over all replicas.
+/// Reductions over all replicas.
 pub trait Exchange: Sync {
-    /// The bitwise or of the words of all replicas.
+    /// The bitwise OR of the words of all replicas.
     fn any(&self, words: &mut [u64]);
 
     /// The sums of the numbers of all replicas.
     fn sum(&self, numbers: &mut [f32]);
 }
 
-/// What a replica has changed, block by block.
+/// The changes of a replica, block by block.
 #[derive(Clone, Default, Debug)]
 pub struct Changes {
     /// The blocks in ascending order.
@@ -40,7 +41,7 @@ pub struct Changes {
     numbers: Vec<f32>,
 }
 
-/// What all replicas have agreed on.
+/// The state common to all replicas after a merge.
 pub struct Agreed {
     weights: Vec<f32>,
     /// E and A; empty where there are none.
@@ -48,12 +49,12 @@ pub struct Agreed {
 }
 
 impl Changes {
-    /// The bytes that a merge of these changes sends.
+    /// The number of bytes that merging these changes sends.
     pub fn bytes(&self) -> u64 {
         self.numbers.len() as u64 * size_of::<f32>() as u64
     }
 
-    /// The sums of the changes of all replicas, and the bitwise or of what else they have to say.
+    /// The sums of the changes of all replicas, and the bitwise OR of their messages.
     pub fn exchange(&self, all: usize, say: u64, exchange: &dyn Exchange) -> (Changes, u64) {
         let mut words = vec![0; all.div_ceil(64) + 1];
         self.blocks.iter().for_each(|&block| words[block as usize / 64] |= 1 << (block % 64));
@@ -63,7 +64,7 @@ impl Changes {
         let blocks: Vec<u32> =
             (0..all as u32).filter(|block| words[*block as usize / 64] >> (block % 64) & 1 == 1).collect();
         let len = self.numbers.len().checked_div(self.blocks.len());
-        // A replica that has changed nothing does not know how much the others have to say of a block.
+        // A replica without changes does not know how many numbers the others send for each block.
         let mut widest = [len.unwrap_or_default() as u64];
         exchange.any(&mut widest);
         let len = widest[0] as usize;
@@ -80,7 +81,7 @@ impl Changes {
 }
 
 impl Agreed {
-    /// The weights as they are: the same for all replicas.
+    /// The current weights, which must be the same for all replicas.
     pub fn new(trainer: &Trainer<'_>) -> Self {
         let (network, sums) = trainer.learned();
         let mut agreed = Agreed { weights: vec![0.0; network.weights().len()], sums: Vec::new() };
@@ -102,7 +103,7 @@ impl Agreed {
         block * BLOCK..((block + 1) * BLOCK).min(self.weights.len())
     }
 
-    /// Takes a block over, unless it is all zeros: memory that nobody has touched stays so.
+    /// Copies a block, unless it is all zeros: untouched memory stays untouched.
     fn take(&mut self, block: usize, weights: &[AtomicU32], sums: Option<&[AtomicU64]>) {
         for i in self.range(block) {
             let weight = f32::from_bits(weights[i].load(Relaxed));
@@ -115,7 +116,7 @@ impl Agreed {
         }
     }
 
-    /// What the replica has changed since all agreed. A block in which E and A alone have changed can wait.
+    /// The replica's changes since the last merge. A block in which only E and A have changed can wait.
     pub fn changes(&self, trainer: &Trainer<'_>) -> Changes {
         let (network, sums) = trainer.learned();
         let (weights, mut changes) = (network.weights(), Changes::default());
@@ -143,8 +144,8 @@ impl Agreed {
         changes
     }
 
-    /// Takes over the sums of all replicas' changes, of which `own` are those of this one. What it has changed since is
-    /// kept as a change.
+    /// Applies the sums of all replicas' changes, of which `own` are this replica's. Changes that it has made since
+    /// then stay pending.
     pub fn apply(&mut self, trainer: &Trainer<'_>, own: &Changes, total: &Changes) {
         let (network, sums) = trainer.learned();
         let weights = network.weights();
@@ -173,12 +174,12 @@ impl Agreed {
     }
 }
 
-/// Whether a block holds weights that learn, and not only copies that belong to threads.
+/// Whether a block holds weights that learn, rather than only private copies of threads.
 fn is_learned(network: &Network, block: usize) -> bool {
     (block * BLOCK) % network.set_len() < network.layout().len() as usize
 }
 
-/// How far a weight goes by the changes of all replicas. Where A is too large to grow, they are added.
+/// How far a weight moves, given the changes of all replicas. If A is too large to grow, they are added.
 fn mean(dv: f32, da: f32, dv_da: f32) -> f32 {
     if da == 0.0 { dv } else { dv_da / da }
 }

@@ -20,30 +20,30 @@ use crate::{
     trainer::ThreadState,
 };
 
-/// Games that take turns in one thread: the weights of one are being prefetched while the other has its turn.
+/// The number of games that alternate in a thread: the weights of one are prefetched during the other's turn.
 const ACTORS_PER_THREAD: usize = 2;
 
-/// Moves between two looks at the budget and the stop sign: some milliseconds.
+/// The number of moves between checks of the budget and the stop flag: some milliseconds.
 pub(crate) const CHUNK: u64 = 1 << 15;
 
-/// What the threads of a run share.
+/// The state that the threads of a run share.
 pub(crate) struct Shared<'a> {
     pub(crate) network: &'a Network,
     pub(crate) settings: &'a TrainingSettings,
     pub(crate) next_game: &'a AtomicU64,
-    /// The moves that have been made or are being made.
+    /// The moves that have been made or are in progress.
     pub(crate) actions: AtomicU64,
     pub(crate) start: Instant,
     pub(crate) seconds_before: f64,
     pub(crate) stop: &'a AtomicBool,
-    /// The number of moves after which all threads halt, for something to be done.
+    /// The number of moves at which all threads halt, for a task between chunks.
     pub(crate) halt: u64,
     pub(crate) level: Level,
 }
 
 impl Shared<'_> {
-    /// The number of the next moves to make, and the share of the budget that is used up; `None` when it
-    /// is time to halt.
+    /// The number of moves in the next chunk, and the share of the budget used so far; `None` when it is
+    /// time to halt.
     fn next_chunk(&self) -> Option<(u64, f64)> {
         let seconds = self.seconds_before + self.start.elapsed().as_secs_f64();
         let over = matches!(self.settings.budget, Budget::Seconds(budget) if seconds >= budget);
@@ -54,7 +54,7 @@ impl Shared<'_> {
             Budget::Actions(budget) => budget.min(self.halt),
             Budget::Seconds(_) | Budget::Episodes(_) => self.halt,
         };
-        // At multiples, wherever training was halted, so that a halt changes nothing.
+        // Chunks end at multiples, wherever training was halted, so that a halt changes nothing.
         let end = |done: u64| (done / CHUNK + 1).saturating_mul(CHUNK).min(limit);
         let take = |done: u64| (done < limit).then(|| end(done));
         let actions = self.actions.fetch_update(Relaxed, Relaxed, take).ok()?;
@@ -63,7 +63,7 @@ impl Shared<'_> {
         Some((end(actions) - actions, share))
     }
 
-    /// The learning rate at a share of the budget, over the number of active features.
+    /// The learning rate at a share of the budget, divided by the number of active features.
     fn rate(&self, share: f64) -> f32 {
         let divisor = match self.settings.step_size.is_divided() {
             true => self.network.spec().active_features() as f32,
@@ -73,7 +73,7 @@ impl Shared<'_> {
     }
 }
 
-/// Numbers for new games, as long as the budget has episodes.
+/// Numbers for new games, as long as the budget has episodes left.
 struct Numbered<'a> {
     next_game: &'a AtomicU64,
     limit: u64,
@@ -93,18 +93,18 @@ impl GameNumbers for Numbered<'_> {
     }
 }
 
-/// What a thread has done since it last told.
+/// What a thread has done since its last report.
 #[derive(Default)]
 pub(crate) struct News {
     pub(crate) actions: u64,
     pub(crate) episodes: u64,
-    /// Those of the episodes that were whole games.
+    /// The results of those episodes that were whole games.
     pub(crate) finished: Vec<GameResult>,
-    /// Whether values are no longer finite where the thread learns.
+    /// Whether this thread has met values that are not finite.
     pub(crate) diverged: bool,
 }
 
-/// A trainer's threads, with the side of the board hidden.
+/// A trainer's threads, independent of the side of the board.
 pub(crate) trait TrainerSession {
     fn start(&mut self, settings: &TrainingSettings, next_game: &AtomicU64);
     fn run(&mut self, shared: &Shared<'_>, report: &mut dyn FnMut(News));
@@ -115,7 +115,7 @@ pub(crate) trait TrainerSession {
     fn reset(&mut self);
 }
 
-/// Resolves the side of the board to a type, once.
+/// Dispatches on the side of the board, once.
 pub(crate) fn session<'a>(
     network: &'a Network,
     settings: &TrainingSettings,
@@ -148,9 +148,9 @@ struct Sided<'a, const N: usize> {
     threads: Vec<Thread<N>>,
 }
 
-/// The games of one thread.
+/// The games of a thread.
 struct Thread<const N: usize> {
-    /// Those that are being played come first.
+    /// Active games come first.
     actors: Vec<Actor<N>>,
 }
 
@@ -167,7 +167,7 @@ impl<const N: usize> TrainerSession for Sided<'_, N> {
     fn run(&mut self, shared: &Shared<'_>, report: &mut dyn FnMut(News)) {
         let (sender, receiver) = channel();
         let threads = self.threads.len();
-        // A network without areas (c is not 16, or it is too large) is shared as a whole.
+        // A network without areas (c is not 16, or it is too large) is shared completely.
         let has_areas = self.network.private_lookups(threads - 1).is_some();
         let private = shared.settings.parallel == Parallel::PrivateHot && threads > 1 && has_areas;
         let master = private.then(|| Master::new(self.network, self.step_sizes.sums()));
@@ -253,7 +253,7 @@ impl<const N: usize> Thread<N> {
         copy.iter_mut().for_each(HotCopy::merge_all);
     }
 
-    /// Makes so many moves, and merges the thread's own weights at their intervals.
+    /// Makes this many moves, and merges the thread's private weights at their intervals.
     fn chunk(
         &mut self,
         shared: &Shared<'_>,
@@ -280,13 +280,13 @@ impl<const N: usize> Thread<N> {
     }
 }
 
-/// The hot loop of training: so many moves, by the thread's games in turn.
+/// The hot loop of training: this many moves, by the thread's games in turn.
 struct Chunk<'a, const N: usize> {
     thread: &'a mut Thread<N>,
     shared: &'a Shared<'a>,
     learner: &'a Learner<'a>,
     starts: &'a Starts<N>,
-    /// The number of moves to be reached.
+    /// The number of moves to reach.
     until: u64,
     news: &'a mut News,
 }
@@ -299,8 +299,8 @@ impl<const N: usize> Kernel for Chunk<'_, N> {
         let Chunk { thread, shared, learner, starts, until, news } = self;
         let settings = shared.settings;
         let mut numbers = Numbered::new(shared.next_game, settings.budget);
-        // The weights of a game's next moves are prefetched as soon as its state is known, and needed when its
-        // turn comes again: they are under way while the other games have theirs.
+        // The weights of a game's next moves are prefetched as soon as its state is known, and needed on its next turn:
+        // they load during the turns of the other games.
         thread.actors.iter_mut().for_each(|game| game.look_up(isa, &learner.view));
         while news.actions < until {
             let playing = thread.actors.iter().filter(|actor| actor.playing).count();
@@ -320,7 +320,7 @@ impl<const N: usize> Kernel for Chunk<'_, N> {
                 game.look_up(isa, &learner.view);
             }
             news.actions += round as u64;
-            // Games that have no successor go to the end.
+            // Games without a successor move to the end.
             if round != thread.actors.len() || thread.actors.iter().any(|game| !game.playing) {
                 thread.actors.sort_by_key(|game| !game.playing);
             }

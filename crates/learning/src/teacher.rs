@@ -1,13 +1,15 @@
-//! Endgame tables as teachers: an episode that enters a solved endgame ends there, worth the exact chance times a given value.
+//! Endgame tables as teachers: an episode ends when it enters a solved endgame, with the exact chance times a given
+//! value.
 //!
-//! Ours. A step of the late game learns towards a perfect next step: what the network itself would make of the endgame does not
-//! count. The chance is that of the table's best play, the value what the goal is worth in points.
+//! This is our own method. Late moves learn towards a perfect continuation; the network's own values of the endgame do
+//! not count. The chance is that of the table's best play; the value is that of the goal in points.
 
 use std::sync::Arc;
 
 use afterstate_endgame::Tables;
 
-/// Endgames whose free tiles sum to less are left to the network: with many empty cells, walls that never move are pessimistic.
+/// Endgames whose free tiles sum to less are left to the network: with many empty cells, assuming fixed walls is
+/// pessimistic.
 const LEAST_SUM: u32 = 32;
 
 /// Tables that end episodes.
@@ -18,12 +20,12 @@ pub struct EndgameTeacher {
 }
 
 impl EndgameTeacher {
-    /// Tables, and what a reached goal is worth in points.
+    /// Creates a teacher from tables, and the value of a reached goal in points.
     pub fn new(tables: Arc<Tables>, worth: f32) -> Self {
         EndgameTeacher { tables, worth }
     }
 
-    /// P · W of an afterstate that a table knows. A layer that cannot be read is no teacher.
+    /// P · W of an afterstate that a table knows; `None` if its layer cannot be read.
     pub(crate) fn value(&self, afterstate: &[u8; 16]) -> Option<f32> {
         let regions = self.tables.regions(afterstate, 0).ok()?;
         let known = regions.iter().filter(|region| region.sum() >= LEAST_SUM);

@@ -1,11 +1,11 @@
 //! The trainer: actors on several threads, sharing the tables without locks.
 //!
 //! Lock-free optimistic parallelism (jaskowski-2016, V.A.3): the threads read and write the same
-//! weights; two of them rarely touch one weight at the same time, and when they do, one small step
-//! is lost. In each thread two games take turns, so that the processor works on
-//! one while it waits for the memory of the other.
+//! weights. Two threads rarely update one weight at the same time, and when they do, one small step
+//! is lost. In each thread two games alternate, so that one computes while the memory accesses of the other are in
+//! flight.
 //!
-//! With one thread training is a function of the settings and the seed, bit for bit.
+//! With one thread, training is a bit-exact function of the settings and the seed.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
@@ -28,16 +28,16 @@ use crate::{
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Budget {
-    /// After this many moves in all.
+    /// After this many moves in total.
     Actions(u64),
-    /// After this many episodes in all, wherever they begin.
+    /// After this many episodes in total, wherever they begin.
     Episodes(u64),
     /// After this many seconds of training.
     Seconds(f64),
 }
 
 impl Budget {
-    /// The share of the budget, from 0 to 1, that this much training uses.
+    /// The share of the budget, from 0 to 1, that this progress has used.
     pub fn share(&self, progress: TrainingProgress) -> f64 {
         let share = match *self {
             Budget::Actions(actions) => progress.actions as f64 / actions as f64,
@@ -59,8 +59,8 @@ pub fn rate_factor(schedule: &[(f64, f64)], share: f64) -> f64 {
 pub enum Parallel {
     /// All threads read and write the same tables (jaskowski-2016, V.A.3).
     LockFree,
-    /// As lock-free, but every thread has its own copy of the weights that all of them would write
-    /// all the time, merged at short intervals.
+    /// Like lock-free, but every thread has its own copy of the weights that all of them write constantly,
+    /// merged at short intervals.
     PrivateHot,
 }
 
@@ -75,29 +75,29 @@ pub struct TrainingSettings {
     pub target: TargetSpec,
     /// Which moves are made.
     pub policy: EpsilonGreedy,
-    /// Learning from downgraded play, which is ours: the boards whose best move is that of the downgraded board (guei-2021,
-    /// IV.C.3), while the values that are learned are those of the boards as they are. For networks of afterstates; see
+    /// Learning from downgraded play, which is our own method: the best move is that of the downgraded board
+    /// (guei-2021, IV.C.3), while the learned values are those of the actual boards. For networks of afterstates; see
     /// `docs/techniques/tile_downgrading.md`.
     pub downgrade: Option<Downgrade>,
-    /// How far a weight goes.
+    /// How far each weight moves.
     pub step_size: StepSizeSpec,
     /// Where episodes begin.
     pub start: StartSpec,
-    /// The initial states of stages, as text, that a carousel begins with if it says so.
+    /// The initial states of stages, as text, for a carousel that uses given ones.
     pub positions: Vec<String>,
     /// Solved endgames in which episodes end, for networks of afterstates on 4×4.
     pub teacher: Option<EndgameTeacher>,
-    /// From a share of the budget on, the rate is multiplied by a factor: (share, factor), ascending.
+    /// Factors on the rate by share of the budget: (share, factor), ascending.
     pub schedule: Vec<(f64, f64)>,
     /// The number of threads, at least 1.
     pub threads: usize,
-    /// How they share the weights; of no consequence for one thread.
+    /// How they share the weights; irrelevant for one thread.
     pub parallel: Parallel,
     /// When to stop.
     pub budget: Budget,
 }
 
-/// How far training has come.
+/// The progress of training.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct TrainingProgress {
     /// Moves made.
@@ -108,10 +108,10 @@ pub struct TrainingProgress {
     pub seconds: f64,
 }
 
-/// Everything but the weights that training needs to continue.
+/// All state except the weights that training needs to continue.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TrainerState {
-    /// How far it has come.
+    /// The progress so far.
     pub progress: TrainingProgress,
     next_game: u64,
     #[serde(default)]
@@ -124,19 +124,19 @@ pub(crate) struct ThreadState {
     pub(crate) actors: Vec<ActorState>,
 }
 
-/// Why a trainer could not be made.
+/// Why a trainer could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainerError {
-    /// No memory for the learning state.
+    /// Not enough memory for the learning state.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// Starts that the network cannot have.
-    #[error("no such starts: {0}")]
+    /// Starts that the network does not support.
+    #[error("invalid starts: {0}")]
     Start(&'static str),
-    /// Invalid positions to begin with.
-    #[error("one of the positions to begin with is none that a game can go on from")]
+    /// Invalid initial positions.
+    #[error("one of the initial positions is not one from which a game can continue")]
     Positions,
-    /// A checkpoint that does not fit the settings.
+    /// A checkpoint that does not match the settings.
     #[error("the checkpoint does not fit: {0}")]
     State(&'static str),
 }
@@ -153,10 +153,10 @@ pub struct Trainer<'a> {
 }
 
 impl<'a> Trainer<'a> {
-    /// Prepares to train a network from its weights as they are.
+    /// Prepares to train a network from its current weights.
     ///
     /// # Errors
-    /// When there is no memory for the learning state, or the network cannot have such starts.
+    /// If there is not enough memory for the learning state, or the network does not support the starts.
     pub fn new(network: &'a Network, settings: TrainingSettings) -> Result<Self, TrainerError> {
         if let Some(reason) = settings.start.refusal(network.spec()) {
             return Err(TrainerError::Start(reason));
@@ -175,22 +175,22 @@ impl<'a> Trainer<'a> {
         Ok(trainer)
     }
 
-    /// Begins anew with games of other numbers, from this one on: a replica plays none of another one's games.
+    /// Restarts with games numbered from this one: a replica plays none of another one's games.
     pub fn number_from(&mut self, first_game: u64) {
         self.next_game = AtomicU64::new(first_game);
         self.session.start(&self.settings, &self.next_game);
     }
 
-    /// The network, and E and A of its weights where there are any.
+    /// The network, and E and A of its weights if there are any.
     pub(crate) fn learned(&self) -> (&'a Network, Option<&[AtomicU64]>) {
         (self.network, self.session.sums())
     }
 
-    /// Goes on where [`Self::state`] was taken. The weights and the learning state are the caller's
-    /// to restore.
+    /// Continues from where [`Self::state`] was taken. The caller restores the weights and the learning
+    /// state.
     ///
     /// # Errors
-    /// When the state does not fit the settings.
+    /// If the state does not match the settings.
     pub fn restore(&mut self, state: &TrainerState) -> Result<(), TrainerError> {
         if state.threads.len() != self.settings.threads {
             return Err(TrainerError::State("it was made with another number of threads"));
@@ -206,30 +206,30 @@ impl<'a> Trainer<'a> {
         Ok(())
     }
 
-    /// Everything but the weights and the learning state needed to continue.
+    /// All state except the weights and the learning state that training needs to continue.
     pub fn state(&self) -> TrainerState {
         let next_game = self.next_game.load(Relaxed);
         let (starts, threads) = self.session.states();
         TrainerState { progress: self.progress, next_game, starts, threads }
     }
 
-    /// Uses another instruction set than the best one: the results are the same.
+    /// Uses another instruction set than the best one; the results are the same.
     pub fn set_level(&mut self, level: Level) {
         self.level = level;
     }
 
-    /// How far training has come.
+    /// The progress of training.
     pub fn progress(&self) -> TrainingProgress {
         self.progress
     }
 
-    /// The numbers that the step size remembers of every weight: E and A of temporal coherence, α, h and v
+    /// The numbers that the step size stores for every weight: E and A of temporal coherence, α, h and v
     /// of Autostep.
     pub fn numbers(&self) -> Vec<WeightNumbers<'_>> {
         self.session.numbers()
     }
 
-    /// The learning rate in force, before the division by the number of active features.
+    /// The current learning rate, before the division by the number of active features.
     pub fn rate(&self) -> f32 {
         self.settings.rate_at(self.settings.share(self.progress, self.next_game.load(Relaxed)))
     }
@@ -243,19 +243,19 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// Whether values have stopped being finite numbers; training has then halted.
+    /// Whether values are no longer finite; training has then halted.
     pub fn has_diverged(&self) -> bool {
         self.diverged
     }
 
-    /// Trains until the budget is used up, values are no longer finite, or `watch` says to stop. `watch` is called some times a
-    /// second with the progress and the whole games finished since; when it returns `false`, the threads
-    /// halt between two moves, and another call continues training.
+    /// Trains until the budget is used up, values are no longer finite, or `watch` stops it. `watch` is called several
+    /// times a second with the progress and the whole games finished since its last call; when it returns `false`, the
+    /// threads halt between two moves, and another call continues training.
     pub fn run(&mut self, watch: impl FnMut(TrainingProgress, &[GameResult]) -> bool) {
         self.run_until(u64::MAX, watch);
     }
 
-    /// The same, but training also halts after so many actions, rounded up to where threads look up from their work.
+    /// The same, but also halts after this many actions, rounded up to the next check of the threads.
     /// Halting there and continuing changes nothing.
     pub fn run_until(
         &mut self,
@@ -278,7 +278,7 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// Trains until so many actions have been made, or [`Self::run`] ends.
+    /// Trains until this many actions have been made, or [`Self::run`] would end.
     fn run_to(
         &mut self,
         halt: u64,
@@ -333,7 +333,7 @@ impl TrainingSettings {
         }
     }
 
-    /// The share of the budget that is used up. Episodes count when they begin: they are learned from at the rate of then.
+    /// The share of the budget used so far. Episodes count when they begin: their learning rate is that of their start.
     pub(crate) fn share(&self, progress: TrainingProgress, next_game: u64) -> f64 {
         self.budget.share(TrainingProgress { episodes: next_game, ..progress })
     }

@@ -1,4 +1,4 @@
-//! Learning from targets that the caller brings: the steps of training without its games.
+//! Learning from targets that the caller provides: training steps without games.
 
 use afterstate_game::Afterstate;
 use afterstate_network::{FeatureSlots, Isa, Kernel, Level, MemoryError, Network, dispatch};
@@ -9,7 +9,7 @@ use crate::{
     step_size::{StepSizes, WeightNumbers},
 };
 
-/// A step size and what it remembers of the weights of one network.
+/// A step size and its state for the weights of one network.
 ///
 /// ```
 /// use afterstate_game::Afterstate;
@@ -36,7 +36,7 @@ impl Updater {
     /// Prepares to update a network.
     ///
     /// # Errors
-    /// When there is no memory for what the step size remembers.
+    /// If there is not enough memory for the step size's state.
     pub fn new(network: &Network, spec: StepSizeSpec) -> Result<Self, MemoryError> {
         let weights = network.weights().len();
         let divisor = if spec.is_divided() { network.spec().active_features() as f32 } else { 1.0 };
@@ -44,12 +44,12 @@ impl Updater {
         Ok(Updater { spec, step_sizes, divisor, weights })
     }
 
-    /// Moves the value of each afterstate towards its target, one after the other, and says how far it was from it: the error
-    /// is the target minus V(s') as it is when its turn comes. The learning rate is multiplied by `factor`.
+    /// Moves the value of each afterstate towards its target, one after the other, and stores the errors: each is
+    /// the target minus the current V(s') when its turn comes. The learning rate is multiplied by `factor`.
     ///
     /// # Panics
-    /// When the boards are not of the network's side, there is not one target and one error for each, or the network is
-    /// not the one that this was made for.
+    /// If the boards do not have the network's side, the slices differ in length, or the network is not the one for
+    /// which this was created.
     pub fn update<const N: usize>(
         &self,
         network: &Network,
@@ -71,7 +71,7 @@ impl Updater {
         dispatch(Level::best(), Update { learner, slots, afterstates, targets, errors });
     }
 
-    /// The numbers that the step size remembers of every weight.
+    /// The numbers that the step size stores for every weight.
     pub fn numbers(&self) -> Vec<WeightNumbers<'_>> {
         self.step_sizes.numbers()
     }

@@ -1,8 +1,8 @@
-//! What a checkpoint takes: its tables written number by number, and as runs write them.
+//! The cost of a checkpoint: its tables written number by number, and in the way that runs write them.
 //!
 //!     cargo run --release -p afterstate-network --example checkpoint -- runs/quick/checkpoint/state.safetensors
 //!
-//! The tables are read first, so that the times are those of coding and writing; a run also collects them from its memory.
+//! Reads the tables first, so that the times are those of encoding and writing; a run also collects them from its memory.
 
 use std::{
     error::Error,
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The room that a file takes, holes left out.
+/// The disk space that a file takes, without its holes.
 #[cfg(unix)]
 fn on_disk(path: &Path) -> std::io::Result<u64> {
     use std::os::unix::fs::MetadataExt;

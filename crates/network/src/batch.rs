@@ -1,14 +1,14 @@
-//! The values of many afterstates at once: what a search has at its leaves.
+//! The values of many afterstates at once, for the leaves of a search.
 //!
-//! Weights are prefetched as soon as their indices are known, and summed when those of the others have been prefetched
-//! too: the memory then works on dozens of them at a time, not only on those of the next loads.
+//! Weights are prefetched as soon as their indices are known, and summed only after those of the other afterstates have
+//! been prefetched too, so that dozens of memory accesses are in flight at a time.
 
 use afterstate_game::Afterstate;
 
 use crate::{Indices, Isa, Kernel, Level, Network, View, dispatch};
 
-/// The most lookups whose weights are being prefetched. Their indices are 8 KB, and the lines of more weights would not stay
-/// in a first-level cache.
+/// The maximum number of lookups whose weights are being prefetched. Their indices take 8 KB; the cache lines of more
+/// weights would not stay in a first-level cache.
 const ROOM: usize = 128;
 
 /// A scratch buffer for the indices of afterstates whose weights are being prefetched.
@@ -18,7 +18,7 @@ pub struct Batch {
 }
 
 impl View<'_> {
-    /// Adds the value of each afterstate to the number at its index: the same bits as by [`Self::value`].
+    /// Adds the value of each afterstate to the number at its index. The bits are those of [`Self::value`].
     #[inline(always)]
     pub fn add_values<I: Isa, const N: usize>(
         &self,
@@ -40,7 +40,7 @@ impl View<'_> {
             let found = batch.indices.chunks_exact(lookups);
             for ((afterstate, sum), indices) in afterstates.iter().zip(sums).zip(found) {
                 let set = self.set_of(&afterstate.board().bytes());
-                // SAFETY: just looked up by this view.
+                // SAFETY: this view has just computed the indices.
                 *sum += unsafe { self.sum_in(isa, set, indices) };
             }
         }
@@ -48,10 +48,10 @@ impl View<'_> {
 }
 
 impl Network {
-    /// The value of each afterstate, the same bits as by [`Self::value`], in a network of afterstates.
+    /// The value of each afterstate, with the bits of [`Self::value`], in a network of afterstates.
     ///
     /// # Panics
-    /// When the boards are not of the network's side, or there is not one number for each.
+    /// If the boards do not have the network's side, or the slices differ in length.
     pub fn values<const N: usize>(&self, afterstates: &[Afterstate<N>], values: &mut [f32]) {
         assert_eq!(N, self.spec().side, "the boards and the network differ in size");
         assert_eq!(afterstates.len(), values.len(), "a value for each afterstate");

@@ -1,15 +1,15 @@
-//! The weights that make up the value of a board, once they have been found.
+//! The weights that make up the value of a board, once their indices are known.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::{Indices, Network, View};
 
-/// Which network something belongs to. Indices are only ever used with the weights that they were found for.
+/// Identifies the network that indices belong to, so that they are never used with another network's weights.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Owner(u64);
 
 impl Owner {
-    /// An owner that is no other.
+    /// A new, unique owner.
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Owner(NEXT.fetch_add(1, Relaxed))
@@ -25,7 +25,7 @@ pub struct Features<'a> {
 }
 
 impl<'a> Features<'a> {
-    /// Which set of tables they are in: that of the board's stage, and of the action where there are several.
+    /// The set of tables that holds them: that of the board's stage, and of the action if there are several.
     #[inline(always)]
     pub fn set(&self) -> usize {
         self.set
@@ -36,30 +36,30 @@ impl<'a> Features<'a> {
         self.indices
     }
 
-    /// The same weights in the tables of an action; these must be in those of the first one.
+    /// The same weights in the tables of another action; these must be those of the first one.
     #[inline(always)]
     pub fn of_action(self, action: usize) -> Self {
         Features { set: self.set + action, ..self }
     }
 }
 
-/// Room for the features of some boards of one network.
+/// A buffer for the features of several boards of one network.
 #[derive(Clone, Debug)]
 pub struct FeatureSlots {
     owner: Owner,
     lookups: usize,
-    /// Always those of some board.
+    /// Always valid: the indices of some board.
     indices: Box<[Indices]>,
     sets: Box<[Set]>,
 }
 
-/// The set of a slot; in a cache line of its own, so that no two threads write to one.
+/// The set of a slot, in a cache line of its own to avoid false sharing.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Set(usize);
 
 impl FeatureSlots {
-    /// So many slots, all with the features of the empty board.
+    /// Creates this many slots, all with the features of the empty board.
     pub fn new(network: &Network, slots: usize) -> Self {
         let empty = network.view().indices_of_empty();
         let lookups = empty.len();
@@ -78,15 +78,15 @@ impl FeatureSlots {
         Features { owner: self.owner, set: self.sets[slot].0, indices }
     }
 
-    /// Puts features of the same network into a slot.
+    /// Stores features of the same network in a slot.
     ///
     /// # Panics
-    /// When they are of another network.
+    /// If they belong to another network.
     #[inline(always)]
     pub fn put(&mut self, slot: usize, features: Features<'_>) {
         assert!(features.owner == self.owner, "features of another network");
         self.sets[slot] = Set(features.set);
-        // A loop, because a call to copy a few vectors costs more than they do.
+        // A loop, because a call to copy a few vectors costs more than copying them.
         let kept = self.indices[slot * self.lookups..][..self.lookups].iter_mut();
         kept.zip(features.indices).for_each(|(kept, &new)| *kept = new);
     }

@@ -1,45 +1,45 @@
-//! Where the weights of a stage stand in memory.
+//! The layout of a stage's weights in memory.
 //!
 //! Files hold one table for each tuple and value range, indexed by the paper's Eq. 3. In memory, tuples that share
-//! most cells (in some image of the one) are paired: the cells that they share count most, those of
-//! their own least, and the weights of the two alternate. An access to the one then mostly brings the
-//! weight of the other in the same cache line, and always in the same page.
+//! most cells (in some image of one of them) are paired: the shared cells are the most significant digits of the index,
+//! the other cells the least significant, and the weights of the two tuples alternate. Accessing a weight of one tuple
+//! then mostly loads the other's weight in the same cache line, and always in the same page.
 
 use afterstate_game::Symmetry;
 
 use crate::{LANES, Lookup, NetworkSpec, TableId, Tuple, lookup::scatter};
 
-/// Tables begin at multiples of this: at the start of a cache line.
+/// The alignment of tables: a cache line.
 const ALIGNMENT: u64 = 64;
 
 /// Shorter tuples are not paired: their tables stay in the caches anyway.
 const SHORTEST_PAIRED: usize = 5;
 
-/// Tables with more weights are not paired: 32-bit indices would not reach them.
+/// Tables with more weights are not paired: 32-bit indices could not address them.
 const LARGEST_PAIRED: u64 = 1 << 30;
 
-/// A pair shares all but this many cells at least.
+/// The maximum number of cells that the tuples of a pair do not share.
 const MOST_OWN_CELLS: usize = 2;
 
 /// The number of small exponents: tiles up to 128.
 const SMALL: u64 = 8;
 
 /// Tables of labels up to this size are private as a whole: every board reads the table of a low value range, and a
-/// larger one would take too long to merge.
+/// larger table would take too long to merge.
 const LARGEST_PRIVATE: u64 = 1 << 20;
 
-/// Where a table stands.
+/// The location of a table.
 #[derive(Clone, Debug)]
 struct Table {
-    /// The place of its first weight.
+    /// The index of its first weight.
     offset: u64,
-    /// The steps between its weights: 1, or 2 in a pair.
+    /// The stride between its weights: 1, or 2 in a pair.
     stride: u32,
     /// The image in which the tuple shares cells with the other one of its pair.
     image: Symmetry,
-    /// The tuple's cells by index, the one that counts least first.
+    /// The tuple's cells in index order, least significant first.
     order: Vec<usize>,
-    /// The place of its first weight in a thread's own area, where it has one.
+    /// The index of its first weight in a thread's private area, if it has one.
     private: Option<u64>,
 }
 
@@ -52,13 +52,13 @@ pub struct Layout {
     private_len: u64,
     /// The number of labels in each table.
     labels: Vec<u64>,
-    /// Whether indices are nibbles, and scattered.
+    /// Whether indices are scattered nibbles.
     is_scattered: bool,
 }
 
-/// Where the weights of a table stand.
+/// The locations of a table's weights.
 pub(crate) struct Places {
-    /// What each label of each cell counts. The code of a weight is what its labels count together.
+    /// The contribution of each label of each cell to the code of a weight, which is their sum.
     pub(crate) cells: Vec<Vec<u64>>,
     offset: u64,
     stride: u64,
@@ -66,7 +66,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The place of the weight with this code.
+    /// The index of the weight with this code.
     #[inline(always)]
     pub(crate) fn at(&self, code: u64) -> u64 {
         let code = if self.is_scattered { scatter(code) } else { code };
@@ -74,7 +74,7 @@ impl Places {
     }
 }
 
-/// Two tuples that share cells, and the symmetry by which the second one does.
+/// Two tuples that share cells, and the symmetry that maps the second one onto them.
 struct Pair {
     first: usize,
     second: usize,
@@ -96,7 +96,7 @@ impl Layout {
         let mut second_of = vec![None; tables.len()];
         for Pair { first, second, symmetry } in pairs(spec) {
             let orders = shared_last(&tuples[first], &tuples[second].image(symmetry, spec.side), spec.side);
-            // Tuples of one length are split alike.
+            // Tuples of one length have the same value ranges.
             for (first, second) in spec.tables_of(first).zip(spec.tables_of(second)) {
                 (tables[first].order, tables[second].order) = orders.clone();
                 (tables[first].stride, tables[second].stride) = (2, 2);
@@ -105,7 +105,7 @@ impl Layout {
             }
         }
         let (mut len, mut private_len) = (0, 0);
-        // Range by range, and plain tables last, so that tables of one range are neighbours.
+        // Range by range, plain tables last, so that tables of one range are adjacent.
         let mut by_range: Vec<usize> = (0..tables.len()).collect();
         by_range.sort_by_key(|&i| {
             let TableId { tuple, range, .. } = spec.table_id(i);
@@ -130,13 +130,13 @@ impl Layout {
         Layout { tables, lookups, len, private_len, labels, is_scattered: spec.has_nibbles() }
     }
 
-    /// The number of weights in an area that a thread can have for itself: those of tiles up to 128 in plain tables with
-    /// c = 16, and small tables of labels as a whole; 0 when there are none.
+    /// The size of a thread's private area: the weights of tiles up to 128 in plain tables with c = 16, and small tables of
+    /// labels as a whole; 0 if there are none.
     pub fn private_len(&self) -> u64 {
         self.private_len
     }
 
-    /// The lookups of a thread that keeps these weights in an area of its own; `None` when indices cannot reach that far.
+    /// The lookups of a thread with a private area at this offset; `None` if indices cannot reach that far.
     pub fn private_lookups(&self, area: u64) -> Option<Vec<Lookup>> {
         let mut lookups = self.lookups.clone();
         for lookup in lookups.iter_mut().filter(|lookup| lookup.private_lanes != 0) {
@@ -148,7 +148,7 @@ impl Layout {
             if self.is_scattered {
                 lookup.is_private = true;
             } else {
-                // The whole table stands apart: its lanes look nowhere else.
+                // The whole table is private: its lanes read nothing else.
                 let lanes = (0..LANES).filter(|lane| lookup.private_lanes >> lane & 1 == 1);
                 lanes.for_each(|lane| lookup.offset[lane] = lookup.private_offset[lane]);
             }
@@ -156,7 +156,7 @@ impl Layout {
         Some(lookups)
     }
 
-    /// The weights that a thread can have for itself: their places in an area, and among all weights.
+    /// The weights of a private area: their indices in the area, and among all weights.
     pub fn private_indices(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.tables.len()).filter_map(|i| Some((i, self.tables[i].private?))).flat_map(
             move |(i, first)| {
@@ -178,18 +178,18 @@ impl Layout {
         self.len
     }
 
-    /// Whether there are no weights; never so.
+    /// Whether there are no weights; never true.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The lookups that give all indices of a board.
+    /// The lookups that compute all indices of a board.
     #[inline(always)]
     pub fn lookups(&self) -> &[Lookup] {
         &self.lookups
     }
 
-    /// Where a table's weights stand.
+    /// The locations of a table's weights.
     pub(crate) fn places(&self, table: usize) -> Places {
         let c = self.labels[table];
         let table = &self.tables[table];
@@ -199,7 +199,7 @@ impl Layout {
         Places { cells, offset: table.offset, stride: table.stride.into(), is_scattered: self.is_scattered }
     }
 
-    /// The indices of a table's weights, in the order of the paper's Eq. 3: the first cell counts 1,
+    /// The indices of a table's weights, in the order of the paper's Eq. 3: the first cell has factor 1,
     /// the next c, and so on.
     pub fn indices(&self, table: usize) -> impl Iterator<Item = usize> + '_ {
         let c = self.labels[table];
@@ -218,17 +218,17 @@ impl Layout {
     }
 }
 
-/// The number of a table's weights that a thread can have for itself, if any.
+/// The number of a table's weights in a private area, if any.
 fn private_weights(spec: &NetworkSpec, table: usize) -> Option<u64> {
     if spec.has_nibbles() {
         return Some(SMALL.saturating_pow(spec.tuple(table).len() as u32));
     }
-    // Plain tables have no low range: their boards of small tiles are spread over all of it.
+    // Plain tables have no low range: boards of small tiles are spread over the whole table.
     let is_split = spec.ranges_of(spec.table_id(table).tuple).is_some();
     Some(spec.table_len(table)).filter(|&len| is_split && len <= LARGEST_PRIVATE)
 }
 
-/// Pairs the tuples that share most cells, as long as they share enough.
+/// Greedily pairs the tuples that share the most cells, as long as they share enough.
 fn pairs(spec: &NetworkSpec) -> Vec<Pair> {
     let mut free: Vec<usize> = (0..spec.tuples.as_slice().len()).collect();
     let mut pairs = Vec::new();
@@ -241,13 +241,13 @@ fn pairs(spec: &NetworkSpec) -> Vec<Pair> {
     pairs
 }
 
-/// Whether it is worth it, and possible, to pair a tuple with another one.
+/// Whether pairing a tuple with another one is possible and worthwhile.
 fn can_pair(spec: &NetworkSpec, tuple: usize) -> bool {
     let largest = spec.tables_of(tuple).map(|table| spec.table_len(table)).max();
     spec.tuples.as_slice()[tuple].len() >= SHORTEST_PAIRED && largest <= Some(LARGEST_PAIRED)
 }
 
-/// The two free tuples of one length that share most.
+/// The two free tuples of equal length that share the most cells.
 fn closest(free: &[usize], spec: &NetworkSpec) -> Option<Pair> {
     let tuples = spec.tuples.as_slice();
     let mut best: Option<(usize, Pair)> = None;
@@ -269,9 +269,9 @@ fn closest(free: &[usize], spec: &NetworkSpec) -> Option<Pair> {
     best.map(|(_, pair)| pair)
 }
 
-/// The orders of two tuples' cells in which the shared ones come last, in the same order: those next to the cells
-/// that are not shared come first. A tile that moves mostly moves between neighbours, so that the weights of a game's
-/// next boards are then often in the same page.
+/// The cell orders of two tuples in which the shared cells come last, in the same order, beginning with those adjacent to
+/// the cells that are not shared. Tiles mostly move between neighbours, so that the weights of a game's next boards are
+/// then often in the same page.
 fn shared_last(a: &Tuple, b: &Tuple, side: usize) -> (Vec<usize>, Vec<usize>) {
     let own = |tuple: &Tuple, other: &Tuple| -> Vec<usize> {
         (0..tuple.len()).filter(|&i| !other.cells().contains(&tuple.cells()[i])).collect()
@@ -289,12 +289,12 @@ fn shared_last(a: &Tuple, b: &Tuple, side: usize) -> (Vec<usize>, Vec<usize>) {
     (first, second)
 }
 
-/// The lookups: two tables' eight images in each, or up to sixteen tables without symmetric sampling; all
-/// of one value range.
+/// The lookups: each has the eight images of two tables, or up to sixteen tables without symmetric sampling; all of one
+/// value range.
 fn lookups(spec: &NetworkSpec, tables: &[Table]) -> Vec<Lookup> {
     let symmetries = if spec.symmetric { &Symmetry::ALL[..] } else { &Symmetry::ALL[..1] };
     let mut lookups: Vec<Lookup> = Vec::new();
-    // By their places in memory, so that pairs come together.
+    // In memory order, so that pairs are adjacent.
     let mut order: Vec<usize> = (0..tables.len()).collect();
     order.sort_by_key(|&i| tables[i].offset);
     let mut last_range = None;
@@ -304,7 +304,7 @@ fn lookups(spec: &NetworkSpec, tables: &[Table]) -> Vec<Lookup> {
         let within_reach = |lookup: &Lookup| end as i64 - lookup.base <= i64::from(i32::MAX);
         let has_room = |lookup: &Lookup| lookup.live + symmetries.len() <= LANES && within_reach(lookup);
         if last_range != Some(range) || !lookups.last().is_some_and(has_room) {
-            // The largest tables begin before their base, since indices are signed.
+            // The largest tables begin below their base, since indices are signed.
             let behind = if end - table.offset > i32::MAX as u64 { 1 << 31 } else { 0 };
             lookups.push(Lookup::new(table.offset as i64 + behind, c, range.clamp(spec.tile_values)));
             last_range = Some(range);

@@ -1,4 +1,4 @@
-//! n-tuple networks: V(s') as a sum of weights, one looked up for every tuple and symmetry.
+//! n-tuple networks: V(s') as a sum of weights, one for each tuple and symmetry.
 //!
 //! ```
 //! use afterstate_game::Afterstate;

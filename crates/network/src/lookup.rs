@@ -1,29 +1,28 @@
 //! A lookup: sixteen table indices computed from one board.
 //!
-//! With symmetric sampling the lanes are the eight images of two tuples; without it they are up to
-//! sixteen different tuples. An index comes from the exponents in one of two forms:
+//! With symmetric sampling, the lanes are the eight images of two tuples; without it, up to sixteen different
+//! tuples. There are two ways to compute an index from the exponents:
 //!
-//! * plain tables with c = 16: exponents are nibbles, and an index is the nibbles side by side, [scattered](scatter). Two
-//!   byte shuffles put them there, one for the even and one for the odd nibbles;
-//! * all others: exponents become labels, and the labels of four cells are multiplied and added in pairs,
-//!   and again in pairs; the same for the next four, and the next.
+//! * plain tables with c = 16: exponents are nibbles, and an index is the concatenated nibbles, [scattered](scatter). Two
+//!   byte shuffles arrange them, one for the even and one for the odd nibbles;
+//! * all others: exponents become labels; the labels of four cells are multiplied and added in pairs,
+//!   then again in pairs; likewise for the next four cells, and the next.
 
-/// The number of indices that one lookup gives.
+/// The number of indices that one lookup computes.
 pub const LANES: usize = 16;
 
-/// By how many bits [`scatter`] moves: those of the cells that count most come upon those that choose the set of a cache or of a
-/// TLB.
+/// The shift in [`scatter`]: it moves the most significant cells onto the bits that select the set of a cache or TLB.
 pub(crate) const SCATTER: u32 = 10;
 
-/// The nibbles of a tuple's cells, so that tables of empty cells and small tiles, at which most boards look, do not all compete
-/// for the same few sets of the caches. Different nibbles stay different, and those that differ in the last two cells
-/// alone stay in one page.
+/// Scatters the nibbles of a tuple's cells, so that the weights of empty cells and small tiles, which most boards read, do
+/// not all compete for the same few cache sets. The map is injective, and nibbles that differ only in the last two cells
+/// stay in one page.
 #[inline(always)]
 pub(crate) fn scatter(nibbles: u64) -> u64 {
     nibbles ^ nibbles >> SCATTER
 }
 
-/// Sixteen indices, counted from the lookup's base.
+/// Sixteen indices, relative to the lookup's base.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C, align(64))]
 pub struct Indices(pub [i32; LANES]);
@@ -34,39 +33,39 @@ impl Default for Indices {
     }
 }
 
-/// How sixteen indices are computed. The exponents of a lane's cells count `stride`, `stride · c`,
+/// How sixteen indices are computed. The exponents of a lane's cells have the factors `stride`, `stride · c`,
 /// `stride · c²` and so on.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Lookup {
-    /// The bytes of the board that are the even nibbles of each lane; 0x80 takes 0.
+    /// The board bytes that are the even nibbles of each lane; 0x80 yields 0.
     pub(crate) even_nibbles: [u8; 64],
-    /// And the odd ones.
+    /// The same for the odd nibbles.
     pub(crate) odd_nibbles: [u8; 64],
     /// log₂ `stride`.
     pub(crate) shift: [u32; LANES],
-    /// The bytes of the board that are the first four cells of each lane; 0x80 takes 0.
+    /// The board bytes of the first four cells of each lane; 0x80 yields 0.
     pub(crate) low_cells: [u8; 64],
-    /// And the next four.
+    /// The same for the next four cells.
     pub(crate) high_cells: [u8; 64],
-    /// 1 and c: what the two cells of a pair count.
+    /// 1 and c: the factors of the two cells of a pair.
     pub(crate) pair: [i8; 64],
-    /// `stride` and `stride · c²`: what the two pairs of the first four count.
+    /// `stride` and `stride · c²`: the factors of the two pairs of the first four cells.
     pub(crate) low_pairs: [i16; 32],
-    /// 1 and c²: what the two pairs of the next four count.
+    /// 1 and c²: the factors of the two pairs of the next four cells.
     pub(crate) high_pairs: [i16; 32],
-    /// `stride · c⁴`: what the second four cells count.
+    /// `stride · c⁴`: the factor of the second four cells.
     pub(crate) high: [u32; LANES],
-    /// The bytes of the board that are the third four cells of each lane, where `is_long`.
+    /// The board bytes of the third four cells of each lane, if `is_long`.
     pub(crate) top_cells: [u8; 64],
-    /// `stride · c⁸`: what the third four cells count.
+    /// `stride · c⁸`: the factor of the third four cells.
     pub(crate) top: [u32; LANES],
-    /// What is added to each index, modulo 2³².
+    /// The offset added to each index, modulo 2³².
     pub(crate) offset: [u32; LANES],
-    /// What is added instead for boards of small tiles, whose index is then a number of three bits
-    /// a cell; only where `is_private`.
+    /// The offset added instead for boards of small tiles, whose index then has three bits
+    /// a cell; only if `is_private`.
     pub(crate) private_offset: [u32; LANES],
-    /// The lanes whose tables have a place in the areas of threads, as a bit each.
+    /// A bit mask of the lanes whose tables have private areas.
     pub(crate) private_lanes: u16,
     /// How labels are computed, see [`crate::ValueRange::clamp`].
     pub(crate) smallest: u8,
@@ -74,17 +73,17 @@ pub struct Lookup {
     pub(crate) subtract: u8,
     /// Whether a lane has more than eight cells.
     pub(crate) is_long: bool,
-    /// Whether weights of small tiles stand apart.
+    /// Whether threads keep the weights of small tiles in private areas.
     pub(crate) is_private: bool,
-    /// Where index 0 stands among all weights.
+    /// The index among all weights of the lookup's index 0.
     pub(crate) base: i64,
-    /// The number of lanes that are in use: the first ones.
+    /// The number of lanes in use: the first ones.
     pub(crate) live: usize,
 }
 
 impl Lookup {
-    /// A lookup without lanes, for tables of a value range with c labels. A table may begin as far as
-    /// 2³¹ − 1 behind the base, and end as far.
+    /// A lookup without lanes, for tables of a value range with c labels. A table may begin up to
+    /// 2³¹ − 1 after the base, and must end within that distance.
     pub(crate) fn new(base: i64, c: u32, (smallest, largest, subtract): (u8, u8, u8)) -> Self {
         Lookup {
             even_nibbles: [0x80; 64],
@@ -111,8 +110,8 @@ impl Lookup {
         }
     }
 
-    /// Takes the next lane: a table at `offset` among all weights, with the board bytes of its cells,
-    /// the one that counts least first.
+    /// Uses the next lane for a table at `offset` among all weights, with the board bytes of its cells,
+    /// least significant first.
     pub(crate) fn add_lane(&mut self, offset: u64, stride: u32, c: u32, bytes: &[u8]) {
         let lane = self.live;
         self.live += 1;
@@ -143,13 +142,13 @@ impl Lookup {
         self.live
     }
 
-    /// A bit for each of them.
+    /// A bit mask of the lanes in use.
     #[inline(always)]
     pub fn live_lanes(&self) -> u16 {
         (0xffff_u32 >> (LANES - self.live)) as u16
     }
 
-    /// Where index 0 stands among all weights; it may lie outside of them.
+    /// The index among all weights of the lookup's index 0; it may lie outside of them.
     #[inline(always)]
     pub fn base(&self) -> isize {
         self.base as isize

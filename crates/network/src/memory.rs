@@ -1,5 +1,5 @@
-//! Memory for tables of up to tens of gigabytes: mapped, in huge pages, zeroed by the kernel only
-//! where it is touched.
+//! Memory for tables of up to tens of gigabytes: mapped, in huge pages, zeroed by the kernel
+//! on first touch.
 
 use std::{
     fmt, fs,
@@ -11,30 +11,30 @@ use memmap2::{Advice, MmapMut};
 /// The size of a huge page.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Why memory could not be had.
+/// Why memory could not be allocated.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
-    /// More than the machine can give.
+    /// More than the machine has.
     #[error("{what} needs {}, but only {} of memory is available", Bytes(*.needed), Bytes(*.available))]
     TooLarge {
         /// What requested it.
         what: String,
-        /// How many bytes it needs.
+        /// The number of bytes needed.
         needed: u64,
-        /// How many bytes there are.
+        /// The number of bytes available.
         available: u64,
     },
     /// The system refused the mapping.
     #[error("the system refused to map {}: {source}", Bytes(*.needed))]
     Refused {
-        /// The requested bytes.
+        /// The number of bytes requested.
         needed: u64,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }
 
-/// A number of bytes, printed for people.
+/// A number of bytes, displayed with a unit.
 pub(crate) struct Bytes(pub(crate) u64);
 
 impl fmt::Display for Bytes {
@@ -44,7 +44,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// Types whose all-zero bytes are a valid value, and that threads may share.
+/// Types for which all-zero bytes are a valid value, and that threads may share.
 pub trait Zeroed: Sync + private::Sealed {}
 impl Zeroed for AtomicU32 {}
 impl Zeroed for AtomicU64 {}
@@ -62,7 +62,7 @@ pub struct Mapped<T: Zeroed> {
     len: usize,
 }
 
-// SAFETY: the memory is owned by the mapping and reached only as atomics through shared references.
+// SAFETY: the mapping owns the memory, which shared references access only as atomics.
 unsafe impl<T: Zeroed> Send for Mapped<T> {}
 // SAFETY: as above.
 unsafe impl<T: Zeroed> Sync for Mapped<T> {}
@@ -71,14 +71,14 @@ impl<T: Zeroed> Mapped<T> {
     /// Maps `len` zeroed elements, aligned to a huge page.
     ///
     /// # Errors
-    /// When the system does not give the memory.
+    /// If the system does not provide the memory.
     pub fn zeroed(len: usize) -> Result<Self, MemoryError> {
         let needed = len as u64 * size_of::<T>() as u64;
         let refused = |source| MemoryError::Refused { needed, source };
         let bytes = usize::try_from(needed).ok().and_then(|bytes| bytes.checked_add(HUGE_PAGE));
         let bytes = bytes.ok_or_else(|| refused(std::io::ErrorKind::OutOfMemory.into()))?;
         let mapping = memmap2::MmapOptions::new().len(bytes).no_reserve_swap().map_anon().map_err(refused)?;
-        // Only speed depends on it, so a system without huge pages is no error.
+        // This affects only speed, so a system without huge pages is not an error.
         #[cfg(target_os = "linux")]
         let _ = mapping.advise(Advice::HugePage);
         let start = mapping.as_ptr().map_addr(|address| address.next_multiple_of(HUGE_PAGE)).cast();
@@ -88,18 +88,18 @@ impl<T: Zeroed> Mapped<T> {
     /// The elements.
     #[inline(always)]
     pub fn as_slice(&self) -> &[T] {
-        // SAFETY: the mapping holds `len` elements from `start` on, aligned to far more than T, and
+        // SAFETY: the mapping holds `len` elements at `start`, aligned to far more than T, and
         // zeros are valid; it lives as long as `self`, and T is only changed atomically.
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
     }
 }
 
 impl<T: Zeroed> Mapped<T> {
-    /// Sets all elements to zero, by giving the memory back where the system can do that.
+    /// Sets all elements to zero, by returning the memory to the system where possible.
     pub fn clear(&mut self) {
         #[cfg(target_os = "linux")]
-        // SAFETY: the memory is private and not shared while `self` is borrowed exclusively; what reads as
-        // zeros afterwards is valid.
+        // SAFETY: the memory is private and not shared while `self` is borrowed exclusively; afterwards it reads as zeros,
+        // which are valid.
         if unsafe { self.mapping.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) }.is_ok() {
             return;
         }
@@ -107,8 +107,8 @@ impl<T: Zeroed> Mapped<T> {
     }
 }
 
-/// The bytes of memory that can be had without swapping: what the system says is available, within
-/// the limits of the process and of its control group. `None` where the system does not tell.
+/// The bytes of memory that can be allocated without swapping: what the system reports as available, within
+/// the limits of the process and its control group. `None` if the system does not report it.
 pub fn available_memory() -> Option<u64> {
     let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -131,10 +131,10 @@ fn address_space() -> Option<u64> {
     Some(limit.saturating_sub(used))
 }
 
-/// Refuses what does not fit into memory, with the figures.
+/// Rejects what does not fit into memory, with the figures.
 ///
 /// # Errors
-/// When it needs more than there is.
+/// If it needs more than is available.
 pub fn check_fits(what: &str, needed: u64) -> Result<(), MemoryError> {
     match available_memory() {
         Some(available) if needed > available => {

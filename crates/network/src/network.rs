@@ -9,8 +9,8 @@ use crate::{
     features::Owner, memory, view::PrivateLookups, weight_promotion::Promotion,
 };
 
-/// A set of tables with more weights does not fit into a core's own caches: weights are prefetched before they are
-/// needed. In smaller ones that would take longer than they do.
+/// Sets of tables with more weights exceed a core's private caches, and their weights are prefetched. For smaller sets
+/// prefetching costs more than it saves.
 const LARGE: u64 = 1 << 20;
 
 /// The weights, as f32 bits in relaxed atomics: threads share them without locks.
@@ -21,80 +21,79 @@ pub struct Network {
     owner: Owner,
     spec: NetworkSpec,
     layout: Layout,
-    /// The number of areas for threads in each set of tables.
+    /// The number of private areas in each set of tables.
     areas: u64,
-    /// V_init of each set of tables: weights are kept as what has been learned on top of it, so that optimistic
-    /// tables need not be written before they are used.
+    /// V_init of each set of tables. Weights are stored relative to it, so that optimistic tables need not be written before
+    /// they are used.
     initial: Vec<f32>,
     weights: Weights,
 }
 
-/// Why a network could not be made.
+/// Why a network could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum NetworkError {
-    /// The specification is wrong.
+    /// The specification is invalid.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// The memory is not there.
+    /// There is not enough memory.
     #[error(transparent)]
     Memory(#[from] MemoryError),
 }
 
 impl Network {
-    /// A network whose weights are all 0.
+    /// Creates a network whose weights are all 0.
     ///
     /// # Errors
-    /// When the specification is wrong, or the weights do not fit into memory.
+    /// If the specification is invalid, or the weights do not fit into memory.
     pub fn new(spec: NetworkSpec) -> Result<Self, NetworkError> {
         spec.check()?;
         let layout = Layout::new(&spec);
         let sets = spec.sets() as u64;
         memory::check_fits("the network", sets * layout.len() * size_of::<f32>() as u64)?;
-        // Areas that only training uses cost nothing until then.
+        // Areas that only training uses cost nothing before that.
         let areas = std::thread::available_parallelism().map_or(1, usize::from) as u64;
         let weights = Mapped::zeroed((sets * (layout.len() + areas * layout.private_len())) as usize)?;
         let initial = (0..spec.sets()).map(|set| spec.initial(set / spec.values.sets())).collect();
         Ok(Network { owner: Owner::new(), spec, layout, areas, initial, weights })
     }
 
-    /// What the network is.
+    /// The network's specification.
     pub fn spec(&self) -> &NetworkSpec {
         &self.spec
     }
 
-    /// Where the weights of each set of tables stand.
+    /// The layout of the weights of each set of tables.
     #[inline(always)]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// All weights, set by set in the order of the layout; behind each set the areas of threads.
+    /// All weights, set by set in the order of the layout; each set is followed by the private areas.
     #[inline(always)]
     pub fn weights(&self) -> &[AtomicU32] {
         self.weights.as_slice()
     }
 
-    /// The number of weights from one set of tables to the next.
+    /// The distance between the first weights of consecutive sets of tables.
     #[inline(always)]
     pub fn set_len(&self) -> usize {
         (self.layout.len() + self.areas * self.layout.private_len()) as usize
     }
 
-    /// How exponents become indices.
+    /// How exponents are encoded as indices.
     #[inline(always)]
     fn encoding(&self) -> Encoding {
         if self.spec.has_nibbles() { Encoding::Nibbles } else { Encoding::Labels }
     }
 
-    /// The indices of a table's weights, in the order of the paper's Eq. 3: the first cell counts 1.
+    /// The indices of a table's weights, in the order of the paper's Eq. 3: the first cell has factor 1.
     pub fn indices(&self, table: usize) -> impl Iterator<Item = usize> + '_ {
         let TableId { set, .. } = self.spec.table_id(table);
         let first = set * self.set_len();
         self.layout.indices(table % self.spec.tables_per_set()).map(move |index| first + index)
     }
 
-    /// A table, in the order of the paper's Eq. 3. Its weights are counted from V_init on, which is no part
-    /// of them.
+    /// A table, in the order of the paper's Eq. 3. Its weights are relative to V_init.
     pub fn table(&self, table: usize) -> impl Iterator<Item = f32> + '_ {
         self.indices(table).map(|p| f32::from_bits(self.weights()[p].load(Relaxed)))
     }
@@ -109,22 +108,22 @@ impl Network {
     /// The value of an afterstate, in a network of afterstates.
     ///
     /// # Panics
-    /// When the board is not of the network's side.
+    /// If the board does not have the network's side.
     pub fn value<const N: usize>(&self, afterstate: Afterstate<N>) -> f32 {
         self.value_at(Level::best(), afterstate)
     }
 
-    /// The value of an afterstate, by a given instruction set: the same for all of them.
+    /// The value of an afterstate by a given instruction set; all give the same bits.
     ///
     /// # Panics
-    /// When the board is not of the network's side, or the processor has no such instructions.
+    /// If the board does not have the network's side, or the processor lacks the instructions.
     pub fn value_at<const N: usize>(&self, level: Level, afterstate: Afterstate<N>) -> f32 {
         assert_eq!(N, self.spec.side, "the board and the network differ in size");
         let mut slots = FeatureSlots::new(self, 1);
         self.view().find_at(level, &afterstate.board().bytes(), &mut slots, 0)
     }
 
-    /// The network as everyone sees it.
+    /// The network for evaluation and play.
     #[inline(always)]
     pub fn view(&self) -> View<'_> {
         View {
@@ -142,13 +141,13 @@ impl Network {
         }
     }
 
-    /// The network as training sees it: weights that are promoted stay so.
+    /// The network for training: promoted weights are stored.
     pub fn training_view(&self) -> View<'_> {
         View { promotion: Promotion::Write, ..self.view() }
     }
 
-    /// The lookups of a thread that keeps the weights of small tiles for itself. `None` when the network has no area for
-    /// it (its tables are not plain ones with c = 16, or too large), or not so many.
+    /// The lookups of a thread that keeps the weights of small tiles private. `None` if the network has no area for
+    /// them (its tables are not plain ones with c = 16, or too large), or not enough areas.
     pub fn private_lookups(&self, thread: usize) -> Option<PrivateLookups> {
         let (area_len, thread) = (self.layout.private_len(), thread as u64);
         let area = self.layout.len() + area_len * thread;

@@ -1,4 +1,4 @@
-//! What a network is, before any weight exists.
+//! The specification of a network, independent of its weights.
 
 use std::{fmt, ops::Range};
 
@@ -13,33 +13,33 @@ pub struct NetworkSpec {
     pub side: usize,
     /// The tuples.
     pub tuples: Tuples,
-    /// c, the number of tile values that a cell can show: larger tiles look like the largest, so
-    /// that c = 16 sees a 65536-tile as 32768.
+    /// c, the number of tile values that a cell distinguishes: larger tiles look like the largest, so
+    /// with c = 16 a 65536-tile looks like 32768.
     pub tile_values: usize,
     /// Symmetric sampling: every tuple is looked up on all eight images of the board.
     pub symmetric: bool,
-    /// Vertical Split Encoding: the ranges that have a table each; `None` is the plain encoding.
+    /// Vertical Split Encoding: the ranges with one table each; `None` is the plain encoding.
     pub ranges: Option<ValueRanges>,
     /// The stages, each with its own tables.
     pub stages: Stages,
-    /// Weight promotion: a weight that is 0 stands for the one in the stage before (jaskowski-2016, V.D.2).
+    /// Weight promotion: a weight of 0 stands for the one in the previous stage (jaskowski-2016, V.D.2).
     pub promotion: bool,
-    /// Optimistic initialization (guei-2021, III): V_init, the value of every board before anything is
-    /// learned, for each stage; or one number for all of them.
+    /// Optimistic initialization (guei-2021, III): V_init, the value of every board before any learning,
+    /// for each stage; or one number for all stages.
     pub initial: Vec<f32>,
-    /// What the values are of.
+    /// What the values describe.
     pub values: Values,
 }
 
-/// One of the tables of a network: they are counted stage by stage, action by action where they have tables of
-/// their own, tuple by tuple, range by range.
+/// One of the tables of a network, which are numbered stage by stage, action by action if actions have their own tables,
+/// tuple by tuple, range by range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TableId {
     /// The set of tables: one for each stage, or one for each stage and action.
     pub set: usize,
     /// The stage.
     pub stage: usize,
-    /// The number of the action; 0 where all have the same tables.
+    /// The number of the action; 0 if all share the same tables.
     pub action: usize,
     /// The tuple.
     pub tuple: usize,
@@ -47,28 +47,28 @@ pub struct TableId {
     pub range: usize,
 }
 
-/// Why a specification describes no network.
+/// Why a specification is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SpecError {
-    /// A side that no board has.
+    /// An invalid side.
     #[error("a board of side {0}: boards are 2×2, 3×3 or 4×4")]
     Side(usize),
-    /// A number of tile values that makes no sense.
+    /// An invalid number of tile values.
     #[error("{0} tile values: c is 2 to 18 (16, 17 and 18 see tiles up to 32768, 65536 and 131072)")]
     TileValues(usize),
-    /// Value ranges that do not fit.
+    /// Value ranges that do not cover the tile values.
     #[error(transparent)]
     Ranges(#[from] RangesError),
-    /// Value ranges of long tuples, where there are none.
-    #[error("value ranges `{0}`: no tuple has so many cells, so that none would be split")]
+    /// Value ranges of long tuples, but no tuple is that long.
+    #[error("value ranges `{0}`: no tuple has that many cells, so none would be split")]
     NoneSplit(ValueRanges),
-    /// Stages that make no sense.
+    /// Invalid stages.
     #[error(transparent)]
     Stages(#[from] StagesError),
-    /// Promotion without a stage to promote from.
-    #[error("weight promotion needs two stages at least")]
+    /// Promotion without a second stage.
+    #[error("weight promotion needs at least two stages")]
     Promotion,
-    /// Initial values that no stage has.
+    /// The number of initial values does not match the stages.
     #[error("{found} initial values for {stages} stages: give one for all, or one for each")]
     InitialCount {
         /// The number of values.
@@ -76,10 +76,10 @@ pub enum SpecError {
         /// The number of stages.
         stages: usize,
     },
-    /// An initial value that is no number.
-    #[error("{0} as initial value: it must be finite")]
+    /// An initial value that is not finite.
+    #[error("the initial value {0} must be finite")]
     InitialValue(f32),
-    /// Different initial values and promotion.
+    /// Different initial values with promotion.
     #[error("with weight promotion all stages have one initial value: they start from the stage before them")]
     InitialPromotion,
     /// A stage that cannot begin with the weights of halved tiles.
@@ -88,7 +88,7 @@ pub enum SpecError {
          network without weight promotion, where a weight of 0 stands for another one"
     )]
     Halved(usize),
-    /// A stage that cannot begin with the weights of halved tiles, because a value range does not tell them apart.
+    /// The same, because a value range does not distinguish the tiles.
     #[error(
         "stage {stage} cannot begin with the first stage's weights for tiles halved: the value range {range} shows a \
          {tile}-tile and larger ones alike, and halved they would differ; a range must end two tiles below {smallest}, \
@@ -104,8 +104,10 @@ pub enum SpecError {
         /// The smallest tile that is halved.
         smallest: u32,
     },
-    /// A table that indices of 32 bits cannot reach.
-    #[error("tuple `{tuple}` with {tile_values} tile values has {weights} weights: a table can have 2^32")]
+    /// A table too large for 32-bit indices.
+    #[error(
+        "tuple `{tuple}` with {tile_values} tile values has {weights} weights: a table can have at most 2^32"
+    )]
     Table {
         /// The tuple.
         tuple: String,
@@ -114,7 +116,7 @@ pub enum SpecError {
         /// c^n.
         weights: u64,
     },
-    /// A bad tuple.
+    /// An invalid tuple.
     #[error(transparent)]
     Tuple(#[from] TupleError),
 }
@@ -137,10 +139,10 @@ impl Default for NetworkSpec {
 }
 
 impl NetworkSpec {
-    /// Checks that the parts fit together.
+    /// Checks that the parts are consistent.
     ///
     /// # Errors
-    /// When a cell lies outside the board or a number is out of range.
+    /// If a cell lies outside the board or a number is out of range.
     pub fn check(&self) -> Result<(), SpecError> {
         if !(2..=4).contains(&self.side) {
             return Err(SpecError::Side(self.side));
@@ -189,7 +191,7 @@ impl NetworkSpec {
         self.initial[if self.initial.len() == 1 { 0 } else { stage }]
     }
 
-    /// Whether indices are exponents of four bits side by side: plain tables with c = 16.
+    /// Whether indices are concatenated exponents of four bits: plain tables with c = 16.
     pub(crate) fn has_nibbles(&self) -> bool {
         self.ranges.is_none() && self.tile_values == 16
     }
@@ -222,7 +224,7 @@ impl NetworkSpec {
         self.sets() * self.tables_per_set()
     }
 
-    /// Which table this is.
+    /// The stage, action, tuple and range of a table.
     pub fn table_id(&self, table: usize) -> TableId {
         let (set, table) = (table / self.tables_per_set(), table % self.tables_per_set());
         let mut tables = (0..self.tuples.as_slice().len()).map(|tuple| self.tables_of(tuple)).enumerate();
@@ -232,7 +234,7 @@ impl NetworkSpec {
         TableId { set, stage: set / actions, action: set % actions, tuple, range }
     }
 
-    /// The name of a table in files: the number of its tuple, and its range, stage and action where there are
+    /// The name of a table in files: the number of its tuple, followed by its range, stage and action if there are
     /// several, as in `3.range1.stage0` or `3.up`.
     pub fn table_name(&self, table: usize) -> impl fmt::Display + use<> {
         let TableId { stage, action, tuple, range, .. } = self.table_id(table);
@@ -270,7 +272,7 @@ impl NetworkSpec {
         set * self.sets() as u64
     }
 
-    /// m, the number of weights that make up one value: the learning rate is divided by it.
+    /// m, the number of weights that make up one value. The learning rate is divided by it.
     pub fn active_features(&self) -> usize {
         self.tables_per_set() * if self.symmetric { 8 } else { 1 }
     }

@@ -1,29 +1,29 @@
-//! Stages: the game in parts, each with tables of its own (jaskowski-2016, V.D.1; guei-2021, IV.C.2;
+//! Stages: the phases of a game, each with its own tables (jaskowski-2016, V.D.1; guei-2021, IV.C.2;
 //! terauchi-2025, 5.2).
 //!
-//! The stage of a board depends on its largest tiles alone. They are read as a number with one bit for each
+//! The stage of a board depends only on its largest tiles. They are read as a binary number with one bit for each
 //! tile from some lowest one up to 32768; larger tiles count as 32768.
 //!
-//! * *Plain*, the rule of jaskowski-2016: a bit is set when its tile is there. `2^4` makes every such
+//! * *Plain*, the rule of jaskowski-2016: a bit is set if its tile is on the board. `2^4` makes every such
 //!   number from 4096 up a stage: 1 with a 4096-tile, 2 with an 8192-tile, 3 with both.
-//! * *Carried*, as in that author's program: a tile that is there twice also counts as the next smaller
-//!   tile that is not there, so that two 16384-tiles are as far as 16384 and 8192, and merging the
-//!   largest two never leads back.
+//! * *Carried*, as in that author's program: the second of two equal tiles counts as the next smaller
+//!   missing tile, so that two 16384-tiles are as far as 16384 and 8192, and merging the
+//!   largest two never leads to an earlier stage.
 //!
-//! Stages by thresholds, as `16384 16384+8192`, begin where the carried number reaches theirs.
+//! Stages by thresholds, such as `16384 16384+8192`, begin when the carried number reaches them.
 
 use std::{fmt, str::FromStr};
 
-/// The exponent of the largest tile that is told apart.
+/// The largest exponent that stages distinguish.
 const HIGHEST: u8 = 15;
 
-/// How a game is divided into stages.
+/// The division of a game into stages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stages {
     rule: Rule,
     /// The exponent of the lowest tile that counts.
     lowest: u8,
-    /// The stage of every number; empty when there is only one stage.
+    /// The stage of every number; empty if there is only one stage.
     of_number: Vec<u8>,
 }
 
@@ -35,14 +35,14 @@ enum Rule {
         bits: u8,
         carried: bool,
     },
-    /// A stage from each of these sets of tiles on, as exponents in falling order.
+    /// One stage from each of these sets of tiles on, as exponents in descending order.
     Tiles(Vec<Vec<u8>>),
 }
 
-/// A text that describes no stages.
+/// A text that does not describe stages.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` describes no stages: `1` is one stage, `2^4` and `2^4-carried` sixteen (1 to 8 bits), and \
+    "`{0}` does not describe stages: `1` is one stage, `2^4` and `2^4-carried` sixteen (1 to 8 bits), and \
      `16384 16384+8192` three, from those tiles on (larger sets later, tiles up to 32768 in falling order)"
 )]
 pub struct StagesError(String);
@@ -74,7 +74,7 @@ impl Stages {
         self.of_number.last().map_or(1, |&last| usize::from(last) + 1)
     }
 
-    /// Whether these are the first of the other's stages, each beginning where it does there. One stage is the
+    /// Whether these are the first of the other's stages, each with the same beginning as there. A single stage is the
     /// first of any.
     pub fn are_first_of(&self, all: &Stages) -> bool {
         match (&self.rule, &all.rule) {
@@ -84,8 +84,8 @@ impl Stages {
         }
     }
 
-    /// The exponents of the tiles that a stage begins with, in falling order; `None` for the first stage, and where stages
-    /// are no thresholds.
+    /// The exponents of the tiles that begin a stage, in descending order; `None` for the first stage, and if stages
+    /// are not thresholds.
     pub(crate) fn begins_with(&self, stage: usize) -> Option<&[u8]> {
         let Rule::Tiles(sets) = &self.rule else { return None };
         sets.get(stage.checked_sub(1)?).map(Vec::as_slice)
@@ -97,7 +97,7 @@ impl Stages {
         if self.of_number.is_empty() { 0 } else { self.of_several(board) }
     }
 
-    /// Out of line, so that networks without stages need not carry it through their hot loops.
+    /// Out of line, to keep it out of the hot loops of networks without stages.
     #[inline(never)]
     fn of_several(&self, board: &[u8; 16]) -> usize {
         usize::from(self.of_number[self.number(board)])
@@ -112,8 +112,8 @@ impl Stages {
     }
 }
 
-/// The tiles from one exponent to another as a number with a bit for each, larger ones counted as the largest; a tile that
-/// is there twice also counts as the next smaller one that is not there.
+/// The tiles from `lowest` to `highest` as a number with a bit for each; larger tiles count as the largest, and the second
+/// of two equal tiles counts as the next smaller missing one.
 #[inline(always)]
 pub fn carried(board: &[u8; 16], lowest: u8, highest: u8) -> usize {
     number(board, lowest, highest, true)

@@ -8,17 +8,17 @@ use afterstate_game::Symmetry;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tuple(Vec<u8>);
 
-/// Why a text is not a tuple or a set of them.
+/// Why a text is not a tuple or a tuple set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TupleError {
-    /// A character that names no cell.
+    /// A character that is not a cell.
     #[error(
         "`{found}` in tuple `{tuple}` is not a cell: cells are hex digits, row-major, 0–{last:x} on this board"
     )]
     Cell {
         /// The bad character.
         found: char,
-        /// The tuple it stands in.
+        /// The tuple that contains it.
         tuple: String,
         /// The last cell of the board.
         last: usize,
@@ -31,22 +31,22 @@ pub enum TupleError {
         /// The tuple it stands in.
         tuple: String,
     },
-    /// A tuple without cells or with more than the lookup can hold.
+    /// A tuple without cells or with more than a lookup supports.
     #[error("tuple `{0}` has {len} cells: a tuple has 1 to 12", len = .0.chars().count())]
     Length(String),
-    /// A set that has no such name.
+    /// An unknown set name.
     #[error("no tuple set is called `{name}`; did you mean `{nearest}`? the sets are {}", Tuples::NAMES.join(", "))]
     Name {
         /// The requested one.
         name: String,
-        /// The nearest name there is.
+        /// The nearest known name.
         nearest: &'static str,
     },
     /// A set without tuples.
     #[error("a network needs at least one tuple")]
     Empty,
-    /// More tuples than can be of use.
-    #[error("a network with {0} tuples: there may be {most} at most", most = Tuples::MOST)]
+    /// Too many tuples.
+    #[error("a network with {0} tuples: the maximum is {most}", most = Tuples::MOST)]
     TooMany(usize),
 }
 
@@ -62,7 +62,7 @@ impl Tuple {
         &self.0
     }
 
-    /// The tuple seen through a symmetry of the board.
+    /// The tuple transformed by a symmetry of the board.
     pub fn image(&self, symmetry: Symmetry, side: usize) -> Tuple {
         let image = |cell: u8| match side {
             4 => symmetry.cell::<4>(cell.into()),
@@ -119,8 +119,8 @@ pub struct Tuples(Vec<Tuple>);
 
 /// The named sets: name, tuples, whether they are sampled symmetrically.
 ///
-/// terauchi-2025 draws its networks without listing their cells: `nt6` to `nt9`, `mnt6` and `mnt4` have as many
-/// shapes and tuples as the paper says, but the shapes are ours.
+/// terauchi-2025 draws its networks without listing their cells: `nt6` to `nt9`, `mnt6` and `mnt4` have the paper's
+/// number of shapes and tuples, but the shapes are ours.
 const SETS: [(&str, &str, bool); 29] = [
     ("17x4", "0123 4567 89ab cdef 048c 159d 26ae 37bf 0145 1256 2367 4589 569a 67ab 89cd 9ade abef", false),
     ("10x34", "012 345 678 036 147 258 0134 1245 3467 4578", false),
@@ -154,7 +154,7 @@ const SETS: [(&str, &str, bool); 29] = [
 ];
 
 impl Tuples {
-    /// The names of the sets that are built in.
+    /// The names of the built-in sets.
     pub const NAMES: [&str; SETS.len()] = {
         let mut names = [""; SETS.len()];
         let mut i = 0;
@@ -165,13 +165,13 @@ impl Tuples {
         names
     };
 
-    /// The most tuples of a network; the largest in the papers has 17.
+    /// The maximum number of tuples of a network; the largest in the papers has 17.
     pub const MOST: usize = 1000;
 
-    /// A set from its tuples.
+    /// Creates a set from its tuples.
     ///
     /// # Errors
-    /// When there is none, or more than [`Self::MOST`].
+    /// If there is none, or more than [`Self::MOST`].
     pub fn new(tuples: Vec<Tuple>) -> Result<Self, TupleError> {
         match tuples.len() {
             0 => Err(TupleError::Empty),
@@ -183,16 +183,16 @@ impl Tuples {
     /// A built-in set by its name.
     ///
     /// # Errors
-    /// When there is no such set; the error suggests the nearest.
+    /// If there is no such set; the error suggests the nearest name.
     pub fn named(name: &str) -> Result<Self, TupleError> {
         let (_, tuples, _) = find(name)?;
         tuples.split(' ').map(str::parse).collect::<Result<_, _>>().map(Tuples)
     }
 
-    /// Whether the set of this name is sampled over the eight symmetries.
+    /// Whether the set of this name uses symmetric sampling.
     ///
     /// # Errors
-    /// When there is no such set; the error suggests the nearest.
+    /// If there is no such set; the error suggests the nearest name.
     pub fn named_symmetric(name: &str) -> Result<bool, TupleError> {
         find(name).map(|(_, _, symmetric)| *symmetric)
     }

@@ -1,16 +1,16 @@
-//! What the values of a network are of: afterstates, as nearly always, states, or actions.
+//! What the values of a network describe: afterstates, as in most cases, states, or actions.
 
 use std::{fmt, str::FromStr};
 
-/// What a network gives values to.
+/// What a network assigns values to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Values {
-    /// V(s'), of what a move leaves (jaskowski-2016, IV.D).
+    /// V(s'), of an afterstate (jaskowski-2016, IV.D).
     #[default]
     Afterstates,
-    /// V(s), of the board to move on (TD-state of Szubert and Jaśkowski 2014).
+    /// V(s), of a state (TD-state of Szubert and Jaśkowski 2014).
     States,
-    /// Q(s, a), of a move on a board: each of the four has tables of its own (ramesh-2018, Fig. 6).
+    /// Q(s, a), of a move in a state: each of the four moves has its own tables (ramesh-2018, Fig. 6).
     Actions,
 }
 
@@ -39,9 +39,9 @@ impl fmt::Display for Values {
     }
 }
 
-/// A text that names no kind of values.
+/// An unknown kind of values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` have no values: a network has values of afterstates, states or actions")]
+#[error("`{0}` is not a kind of values: a network has values of afterstates, states or actions")]
 pub struct ValuesError(String);
 
 impl FromStr for Values {

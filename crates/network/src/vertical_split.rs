@@ -1,17 +1,17 @@
 //! Vertical Split Encoding: terauchi-2025, section 3.
 //!
 //! The tile values are split into ranges, and every tuple has a table for each of them. In the table of a
-//! range a cell shows that it is empty (E), which tile of the range it holds, that its tile is smaller (S),
-//! or that it is larger (L). One range over all values is the plain encoding.
+//! range, a cell is empty (E), holds a certain tile of the range, a smaller tile (S), or a larger tile (L).
+//! One range over all values is the plain encoding.
 //!
 //! Differences from the paper:
-//! 1. Ranges can be those of long tuples only (`1-9 10-17 from 7`): shorter ones, whose tables are small anyway, are plain.
+//! 1. Ranges can be restricted to long tuples (`1-9 10-17 from 7`): shorter ones, whose tables are small anyway, are plain.
 
 use std::{fmt, str::FromStr};
 
 use crate::Tuple;
 
-/// A range of tile values of interest, as exponents: `1-8` is 2 to 256.
+/// A range of tile values, as exponents: `1-8` is 2 to 256.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ValueRange {
     /// The exponent of its smallest tile, at least 1.
@@ -20,18 +20,18 @@ pub struct ValueRange {
     pub last: u8,
 }
 
-/// The ranges of a network, in rising order; they may overlap.
+/// The ranges of a network, in ascending order; they may overlap.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ValueRanges {
     ranges: Vec<ValueRange>,
-    /// The number of cells from which on tuples are split.
+    /// The minimum number of cells of tuples that are split.
     shortest: usize,
 }
 
-/// Ranges that make no sense.
+/// Invalid ranges.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{found}` are no value ranges for {tile_values} tile values: they look like `1-8 9-{last}`, start at 1, end at \
+    "`{found}` are not value ranges for {tile_values} tile values: they look like `1-8 9-{last}`, start at 1, end at \
      {last}, rise, and leave no value out; `1-8 9-{last} from 7` are those of tuples with 7 cells and more",
     last = tile_values.saturating_sub(1)
 )]
@@ -41,19 +41,19 @@ pub struct RangesError {
 }
 
 impl ValueRange {
-    /// The number of labels that a cell can show, out of so many tile values.
+    /// The number of labels of a cell, with this many tile values.
     pub fn labels(&self, tile_values: usize) -> usize {
         let (has_smaller, has_larger) = (self.first > 1, usize::from(self.last) + 1 < tile_values);
         1 + usize::from(has_smaller) + usize::from(self.last + 1 - self.first) + usize::from(has_larger)
     }
 
-    /// The label of an exponent, out of so many tile values.
+    /// The label of an exponent, with this many tile values.
     pub fn label(&self, exponent: u8, tile_values: usize) -> u8 {
         let (smallest, largest, subtract) = self.clamp(tile_values);
         if exponent == 0 { 0 } else { exponent.clamp(smallest, largest) - subtract }
     }
 
-    /// How labels are computed: exponents are brought between the first two numbers, and the third is
+    /// How labels are computed: exponents are clamped to the first two numbers, and the third is
     /// subtracted; empty cells stay 0.
     pub(crate) fn clamp(&self, tile_values: usize) -> (u8, u8, u8) {
         let largest = usize::from(self.last + 1).min(tile_values - 1) as u8;
@@ -65,10 +65,10 @@ impl ValueRange {
 }
 
 impl ValueRanges {
-    /// Reads ranges like `1-8 9-17`, or `1-8 9-17 from 7` for those of tuples with so many cells or more.
+    /// Parses ranges like `1-8 9-17`, or `1-8 9-17 from 7` for tuples with at least that many cells.
     ///
     /// # Errors
-    /// When the text is invalid, or its ranges leave out a tile value.
+    /// If the text is invalid, or its ranges omit a tile value.
     pub fn parse(text: &str, tile_values: usize) -> Result<Self, RangesError> {
         let error = || RangesError { found: text.to_owned(), tile_values };
         let (list, shortest) = text.split_once("from").unwrap_or((text, "1"));
@@ -79,7 +79,7 @@ impl ValueRanges {
         if tile_values > 1 && ranges.covers(tile_values) { Ok(ranges) } else { Err(error()) }
     }
 
-    /// Whether the ranges rise and leave no tile value out.
+    /// Whether the ranges are ascending and omit no tile value.
     pub(crate) fn covers(&self, tile_values: usize) -> bool {
         let ends = self.ranges.first().is_some_and(|range| range.first == 1)
             && self.ranges.last().is_some_and(|range| usize::from(range.last) == tile_values - 1);

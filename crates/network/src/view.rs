@@ -1,7 +1,7 @@
-//! A network as the hot loops see it: values of boards, sums of weights, and their updates.
+//! A network as hot loops use it: values of boards, sums of weights, and updates.
 //!
-//! Everything here is safe but a few lines: indices come from the view's own lookups, so they are inside its weights,
-//! and features are checked to belong to the network.
+//! The API is safe: indices come from the view's own lookups, so they are inside its weights, and features are checked to
+//! belong to the network.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -12,13 +12,13 @@ use crate::{
     weight_promotion::{Promotion, Source, Sum},
 };
 
-/// Weights and the lookups that find a board's among them.
+/// The weights, and the lookups that find a board's weights among them.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     pub(crate) owner: Owner,
     /// All weights.
     pub(crate) weights: &'a [AtomicU32],
-    /// The lookups, the same for every set of tables.
+    /// The lookups, shared by all sets of tables.
     pub(crate) lookups: &'a [Lookup],
     pub(crate) encoding: Encoding,
     pub(crate) stages: &'a Stages,
@@ -28,11 +28,11 @@ pub struct View<'a> {
     pub(crate) promotion: Promotion,
     /// The first set whose weights are promoted.
     pub(crate) promoted_from: usize,
-    /// Whether the weights of a set are too many for a core's own caches.
+    /// Whether a set's weights exceed a core's private caches.
     pub(crate) is_large: bool,
 }
 
-/// The lookups of a thread that keeps the weights of small tiles in an area of its own, behind those of each set.
+/// The lookups of a thread that keeps the weights of small tiles in a private area, after those of each set.
 pub struct PrivateLookups {
     pub(crate) owner: Owner,
     pub(crate) area: usize,
@@ -40,17 +40,17 @@ pub struct PrivateLookups {
 }
 
 impl PrivateLookups {
-    /// Where the area begins in each set of tables.
+    /// The offset of the area in each set of tables.
     pub fn area(&self) -> usize {
         self.area
     }
 }
 
 impl<'a> View<'a> {
-    /// The network as a thread sees it that has such lookups.
+    /// The network for a thread with private lookups.
     ///
     /// # Panics
-    /// When they are of another network.
+    /// If they belong to another network.
     pub fn with_private(self, private: &'a PrivateLookups) -> Self {
         assert!(private.owner == self.owner, "lookups of another network");
         View { lookups: &private.lookups, ..self }
@@ -74,7 +74,7 @@ impl<'a> View<'a> {
         &self.weights[self.start(set)..][..self.set_len]
     }
 
-    /// The set of tables for a board: that of its stage, and of the first action.
+    /// The set of tables for a board: that of its stage and of the first action.
     #[inline(always)]
     pub fn set_of(&self, board: &[u8; 16]) -> usize {
         self.stages.of(board) * self.sets_per_stage
@@ -86,7 +86,7 @@ impl<'a> View<'a> {
         self.stages.of(board)
     }
 
-    /// Finds the weights of a board; their sum, the value, is that of the first action where there are several.
+    /// Finds the weights of a board and returns their sum, its value; if there are several actions, that of the first.
     #[inline(always)]
     pub fn find<I: Isa>(&self, isa: I, board: &[u8; 16], slots: &mut FeatureSlots, slot: usize) -> f32 {
         let set = self.set_of(board);
@@ -98,7 +98,7 @@ impl<'a> View<'a> {
         let mut sums = isa.zero();
         for (lookup, indices) in self.lookups.iter().zip(found) {
             *indices = isa.indices(board, self.encoding, lookup);
-            // SAFETY: the lookup is the view's.
+            // SAFETY: the lookup belongs to the view.
             sums = isa.add(sums, unsafe { isa.gather(weights, lookup, indices, lookup.live_lanes()) });
         }
         self.initial[set] + isa.total(sums)
@@ -107,7 +107,7 @@ impl<'a> View<'a> {
     /// Finds the weights of a board, by a given instruction set.
     ///
     /// # Panics
-    /// When the processor has no such instructions.
+    /// If the processor lacks the instructions.
     pub fn find_at(&self, level: Level, board: &[u8; 16], slots: &mut FeatureSlots, slot: usize) -> f32 {
         struct Find<'a>(&'a View<'a>, &'a [u8; 16], &'a mut FeatureSlots, usize);
         impl Kernel for Find<'_> {
@@ -134,14 +134,14 @@ impl<'a> View<'a> {
         for (lookup, indices) in self.lookups.iter().zip(indices) {
             *indices = isa.indices(board, self.encoding, lookup);
             if self.is_large {
-                // Lanes that are not in use ask for weights that nobody needs, which does no harm.
+                // Unused lanes prefetch unneeded weights, which is harmless.
                 let weights = weights.wrapping_offset(lookup.base());
                 indices.0.iter().for_each(|&index| prefetch(weights.wrapping_offset(index as isize)));
             }
         }
     }
 
-    /// The indices of the empty board's weights: some that are inside the weights.
+    /// The indices of the empty board's weights: valid indices.
     pub(crate) fn indices_of_empty(&self) -> Vec<Indices> {
         struct Empty<'a>(&'a View<'a>);
         impl Kernel for Empty<'_> {
@@ -155,7 +155,7 @@ impl<'a> View<'a> {
         dispatch(Level::Portable, Empty(self))
     }
 
-    /// The value of a board, for those who need no features.
+    /// The value of a board, for callers that do not need its features.
     #[inline(always)]
     pub fn value<I: Isa>(&self, isa: I, board: &[u8; 16]) -> f32 {
         let set = self.set_of(board);
@@ -166,24 +166,24 @@ impl<'a> View<'a> {
         let mut sums = isa.zero();
         for lookup in self.lookups {
             let indices = isa.indices(board, self.encoding, lookup);
-            // SAFETY: the lookup is the view's.
+            // SAFETY: the lookup belongs to the view.
             sums = isa.add(sums, unsafe { isa.gather(weights, lookup, &indices, lookup.live_lanes()) });
         }
         self.initial[set] + isa.total(sums)
     }
 
-    /// The value that features make up.
+    /// The value of features: the sum of their weights.
     #[inline(always)]
     pub fn sum<I: Isa>(&self, isa: I, features: Features<'_>) -> f32 {
         self.check(features);
-        // SAFETY: just checked.
+        // SAFETY: checked above.
         unsafe { self.sum_in(isa, features.set, features.indices) }
     }
 
-    /// The value that the weights at indices in a set of tables make up.
+    /// The sum of the weights at indices in a set of tables.
     ///
     /// # Safety
-    /// The indices must be this view's.
+    /// The indices must come from this view.
     #[inline(always)]
     pub(crate) unsafe fn sum_in<I: Isa>(&self, isa: I, set: usize, indices: &[Indices]) -> f32 {
         if set >= self.promoted_from {
@@ -192,13 +192,13 @@ impl<'a> View<'a> {
         let weights = self.weights_of(set);
         let mut sums = isa.zero();
         for (lookup, indices) in self.lookups.iter().zip(indices) {
-            // SAFETY: as the caller.
+            // SAFETY: the caller guarantees it.
             sums = isa.add(sums, unsafe { isa.gather(weights, lookup, indices, lookup.live_lanes()) });
         }
         self.initial[set] + isa.total(sums)
     }
 
-    /// Adds a number to each of these weights, one after the other: on a symmetric board one weight occurs several times.
+    /// Adds a number to each of these weights, one after the other: on a symmetric board a weight occurs several times.
     #[inline(always)]
     pub fn add(&self, features: Features<'_>, number: f32) {
         self.check(features);
@@ -218,8 +218,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Changes each of these weights, and the pair of numbers that is kept with it, by a rule, one after the other. There
-    /// must be a pair for each of all weights, in their order.
+    /// Updates each of these weights, and the pair of numbers that belongs to it, by a rule, one after the other. `pairs`
+    /// must hold a pair for each of all weights, in their order.
     #[inline(always)]
     pub fn update<I: Isa>(&self, isa: I, features: Features<'_>, pairs: &[AtomicU64], rule: impl Rule) {
         self.check(features);
@@ -232,7 +232,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Prefetches what is kept with these weights.
+    /// Prefetches the pairs of these weights.
     #[inline(always)]
     pub fn prefetch(&self, features: Features<'_>, pairs: &[AtomicU64]) {
         let pairs = pairs.as_ptr().wrapping_add(self.start(features.set));
@@ -244,7 +244,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Calls a function with the index of each of these weights among all, in order.
+    /// Calls a function with the index, among all weights, of each of these weights, in order.
     #[inline(always)]
     pub fn for_each_index(&self, features: Features<'_>, mut each: impl FnMut(usize)) {
         let start = self.start(features.set) as isize;
@@ -255,8 +255,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Calls a function with the index of each of these weights among all, and how often it occurs, in the order of first
-    /// occurrence. The images of one tuple, which alone can meet in one weight, are in one lookup.
+    /// Calls a function with the index, among all weights, of each of these weights and its number of occurrences, in order
+    /// of first occurrence. Only images of one tuple can share a weight, and these are in one lookup.
     #[inline(always)]
     pub fn for_each_weight(&self, features: Features<'_>, mut each: impl FnMut(usize, f32)) {
         let start = self.start(features.set) as isize;
@@ -272,13 +272,13 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Features of another network must not be looked for in this one.
+    /// Rejects features of another network.
     #[inline(always)]
     fn check(&self, features: Features<'_>) {
         assert!(features.owner == self.owner, "features of another network");
     }
 
-    /// The value in a set of tables whose weights are promoted; out of line.
+    /// The value in a set of tables with weight promotion; out of line.
     #[inline(always)]
     fn promoted<I: Isa>(&self, isa: I, set: usize, source: Source<'_>) -> f32 {
         self.initial[set] + isa.run_apart(Sum { view: self, set, source })

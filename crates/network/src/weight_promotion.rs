@@ -1,30 +1,30 @@
-//! Weight promotion (jaskowski-2016, V.D.2): where a stage has one before it, a weight of 0 stands for the weight
-//! there. Training copies it on first access.
+//! Weight promotion (jaskowski-2016, V.D.2): in stages after the first, a weight of 0 stands for the weight of the
+//! previous stage. Training copies it on first access.
 //!
-//! All of it is out of line, so that the hot loops of networks without promotion need not carry it.
+//! All of it is out of line, to keep it out of the hot loops of networks without promotion.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::{Indices, Isa, Kernel, Lookup, View};
 
-/// What becomes of a weight that is promoted.
+/// How a promoted weight is handled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Promotion {
-    /// It is read from the stage before, every time.
+    /// Read from the previous stage every time.
     Read,
-    /// It is copied from there.
+    /// Copied from the previous stage.
     Write,
 }
 
-/// What the weights of a sum are found by.
+/// How the weights of a sum are found.
 pub(crate) enum Source<'a> {
-    /// A board; the indices are kept if there is room for them.
+    /// By a board; the indices are stored if a buffer is given.
     Board(&'a [u8; 16], Option<&'a mut [Indices]>),
-    /// Their indices, lookup by lookup, which must be the view's.
+    /// By their indices, lookup by lookup, which must come from the view.
     Indices(&'a [Indices]),
 }
 
-/// The sum of a set's weights, promoted ones among them, without the initial value. The set must have a stage before it.
+/// The sum of a set's weights, including promoted ones, without the initial value. The set must have a previous stage.
 pub(crate) struct Sum<'a, 'b> {
     pub(crate) view: &'a View<'b>,
     pub(crate) set: usize,
@@ -48,7 +48,7 @@ impl Kernel for Sum<'_, '_> {
                     indices
                 }
             };
-            // SAFETY: the lookup and the indices are the view's.
+            // SAFETY: the lookup and the indices belong to the view.
             let gather = |weights, lanes| unsafe { isa.gather(weights, lookup, &indices, lanes) };
             let found = gather(weights, lookup.live_lanes());
             sums = isa.add(sums, found);
@@ -64,7 +64,7 @@ impl Kernel for Sum<'_, '_> {
     }
 }
 
-/// Copies weights from the stage before. Another thread may have done so and learned meanwhile: then its
+/// Copies weights from the previous stage. If another thread has already done so and updated a weight, its
 /// weight stays.
 #[cold]
 fn promote(weights: &[AtomicU32], before: &[AtomicU32], lookup: &Lookup, indices: &Indices, lanes: u16) {
@@ -72,7 +72,7 @@ fn promote(weights: &[AtomicU32], before: &[AtomicU32], lookup: &Lookup, indices
         let index = (lookup.base() + indices.0[lane] as isize) as usize;
         let (weight, found) = (before[index].load(Relaxed), weights[index].load(Relaxed));
         if f32::from_bits(found) == 0.0 {
-            // A failure means that it is no longer 0, which is as good.
+            // Failure means that it is no longer 0, which is just as good.
             let _ = weights[index].compare_exchange(found, weight, Relaxed, Relaxed);
         }
     }

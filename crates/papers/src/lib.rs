@@ -1,4 +1,5 @@
-//! The papers' tables and figures, made again beside the papers' own ([`reproduce`]), and reports of runs ([`report`]).
+//! Reproduces the papers' tables and figures beside the originals ([`reproduce`]), and makes reports of runs
+//! ([`report`]).
 
 pub mod report;
 pub mod reproduce;

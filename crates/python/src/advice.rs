@@ -1,4 +1,4 @@
-//! Values and advice for arrays of boards, on some threads.
+//! Values and advice for arrays of boards, on several threads.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -16,17 +16,17 @@ use crate::{
     error::model_error,
 };
 
-/// How boards are divided.
+/// How boards are divided among threads.
 #[derive(Clone, Copy)]
 pub(crate) struct BlockPlan {
-    /// The numbers that are written for each board.
+    /// The number of results for each board.
     pub(crate) each: usize,
-    /// The boards that are read at a time.
+    /// The number of boards that are read at a time.
     pub(crate) block: usize,
     pub(crate) threads: usize,
 }
 
-/// Reads boards block by block on some threads, as what `wrap` makes of them, and writes so many numbers for each.
+/// Reads boards block by block on several threads, converts them by `wrap`, and writes this many results for each.
 pub(crate) fn in_blocks<const N: usize, B>(
     bytes: &[u8],
     to: &mut [f32],
@@ -52,7 +52,7 @@ pub(crate) fn in_blocks<const N: usize, B>(
     for_each(0..threads, |_| run()).into_iter().collect()
 }
 
-/// Advice by a model, for boards of its side. Few boards are searched by all threads together, many by one thread each.
+/// Advice of a model, for boards of its side. Few boards are searched by all threads together, many by one thread each.
 pub(crate) fn advise<const N: usize>(
     model: &Model,
     search: Search,
@@ -72,7 +72,8 @@ pub(crate) fn advise<const N: usize>(
     in_blocks(bytes, to, plan, stop, State::<N>::new, |states, to| {
         let spare = players.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let Some(mut player) = spare.or_else(|| player().ok()) else { return };
-        // Those that look at many boards at once get them all, others one after the other, so that they can be stopped.
+        // Players that evaluate many boards at once get them all; the others get one at a time, so that they can be
+        // stopped.
         for (states, to) in states.chunks(in_step.max(1)).zip(to.chunks_mut(4 * in_step.max(1))) {
             if stop.load(Relaxed) {
                 return;

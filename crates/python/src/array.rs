@@ -1,4 +1,4 @@
-//! Arrays: checked on their way in, made on their way out.
+//! Arrays: checking inputs, creating outputs.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use pyo3::{prelude::*, types::PyDict};
 
 use crate::error::{type_error, value_error};
 
-/// Nanoseconds of work that are worth giving the interpreter's lock away for: that takes about 100 (`legal_mask` of 101 boards,
-/// which gives it away, beside 100, which do not; `slides` of 51 beside 50).
+/// The nanoseconds of work from which releasing the interpreter's lock pays off: that takes about 100 (measured with
+/// `legal_mask` on 101 boards, which releases it, against 100, which do not; `slides` on 51 against 50).
 const LONG: usize = 1000;
 
-/// An array of boards that came from Python: the last two axes are rows and columns.
+/// An array of boards from Python: the last two axes are rows and columns.
 pub(crate) struct Boards<'py> {
     array: PyReadonlyArrayDyn<'py, u8>,
     /// The axes before the rows.
@@ -41,7 +41,7 @@ impl<'py> Boards<'py> {
         Ok(Boards { array: readonly(name, array)?, lead, side: shape[shape.len() - 1] })
     }
 
-    /// The same, for boards of this side alone.
+    /// The same, for boards of one side.
     pub(crate) fn of_side(name: &str, any: &Bound<'py, PyAny>, side: usize) -> PyResult<Self> {
         let boards = Boards::new(name, any)?;
         match boards.side {
@@ -55,12 +55,12 @@ impl<'py> Boards<'py> {
         self.lead.iter().product()
     }
 
-    /// The shape of an output with these axes behind the leading ones.
+    /// The shape of an output with these axes after the leading ones.
     pub(crate) fn shape(&self, inner: &[usize]) -> Vec<usize> {
         [&self.lead, inner].concat()
     }
 
-    /// The shape of as many boards.
+    /// The shape of an output with one board for each.
     pub(crate) fn board_shape(&self) -> Vec<usize> {
         self.shape(&[self.side, self.side])
     }
@@ -71,14 +71,14 @@ impl<'py> Boards<'py> {
     }
 }
 
-/// A board that is none, and where.
+/// An invalid board, and its index.
 pub(crate) struct Bad {
     index: usize,
     error: BoardError,
 }
 
 impl Bad {
-    /// The same with so many boards before it.
+    /// The same with this many boards before it.
     pub(crate) fn after(self, boards: usize) -> Self {
         Bad { index: self.index + boards, ..self }
     }
@@ -90,13 +90,13 @@ impl From<Bad> for PyErr {
     }
 }
 
-/// A board from its exponents.
+/// Parses a board from its exponents.
 #[inline(always)]
 pub(crate) fn board<const N: usize>(index: usize, exponents: &[u8]) -> Result<Board<N>, Bad> {
     Board::from_exponents(exponents).map_err(|error| Bad { index, error })
 }
 
-/// The boards among bytes.
+/// Parses the boards in these bytes.
 pub(crate) fn boards<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = Result<Board<N>, Bad>> + '_ {
     bytes.chunks_exact(N * N).enumerate().map(|(index, exponents)| board(index, exponents))
 }
@@ -128,7 +128,7 @@ pub(crate) fn typed<'a, 'py, T: Element>(
     })
 }
 
-/// A view of an array whose elements are in order.
+/// A read-only view of a contiguous array.
 pub(crate) fn readonly<'py, T: Element>(
     name: &str,
     array: &Bound<'py, PyArrayDyn<T>>,
@@ -141,7 +141,7 @@ pub(crate) fn readonly<'py, T: Element>(
     array.try_readonly().map_err(|_| value_error(format!("{name} is also given as out")))
 }
 
-/// An array of numbers with this shape, that came from Python.
+/// An array of numbers of this shape from Python.
 pub(crate) fn numbers<'py, T: Element>(
     name: &str,
     any: &Bound<'py, PyAny>,
@@ -153,7 +153,7 @@ pub(crate) fn numbers<'py, T: Element>(
     readonly(name, array)
 }
 
-/// Actions of any type of integers, as int64; their range is checked when they are used.
+/// Actions of any integer type, as int64; their range is checked when they are used.
 pub(crate) fn actions<'py>(
     any: &Bound<'py, PyAny>,
     shape: &[usize],
@@ -170,7 +170,7 @@ pub(crate) fn actions<'py>(
     numbers("actions", &any.call_method("astype", ("int64",), Some(&options))?, "int64", shape)
 }
 
-/// The array to write into: the one that the caller gave, or a new one.
+/// The output array: the one that the caller gave, or a new one.
 pub(crate) fn output<'py, T: Element>(
     py: Python<'py>,
     out: Option<&Bound<'py, PyAny>>,
@@ -186,7 +186,7 @@ pub(crate) fn output<'py, T: Element>(
     Ok(array.clone())
 }
 
-/// Why an output cannot be written.
+/// The error for an output that cannot be written.
 pub(crate) fn not_writeable(_: impl std::fmt::Display) -> PyErr {
     value_error("out must be writeable, and no part of another argument")
 }
@@ -200,12 +200,12 @@ pub(crate) fn fill<T: Element, R>(
     run(array.as_slice_mut()?)
 }
 
-/// Whether work on so many boards, of so many nanoseconds each, keeps other threads waiting noticeably.
+/// Whether work on this many boards, of this many nanoseconds each, would block other threads noticeably.
 pub(crate) fn is_long(count: usize, nanoseconds: usize) -> bool {
     count.saturating_mul(nanoseconds) > LONG
 }
 
-/// Runs what takes long without the interpreter's lock, and what is short with it.
+/// Runs long work without the interpreter's lock, and short work with it.
 pub(crate) fn released<R: Send>(
     py: Python<'_>,
     count: usize,
@@ -215,12 +215,12 @@ pub(crate) fn released<R: Send>(
     if is_long(count, nanoseconds) { py.detach(run) } else { run() }
 }
 
-/// The elements of some boards, so many for each.
+/// The elements of a range of boards, `each` per board.
 pub(crate) fn part<'a, T>(all: &'a [T], boards: &Range<usize>, each: usize) -> &'a [T] {
     &all[boards.start * each..boards.end * each]
 }
 
-/// The same, to be written.
+/// The same, mutable.
 pub(crate) fn part_mut<'a, T>(all: &'a mut [T], boards: &Range<usize>, each: usize) -> &'a mut [T] {
     &mut all[boards.start * each..boards.end * each]
 }
@@ -233,7 +233,7 @@ fn check_shape(name: &str, found: &[usize], expected: &[usize]) -> PyResult<()> 
     Err(value_error(format!("{name} must have the shape {expected}, not {found}")))
 }
 
-/// A shape as Python writes it.
+/// A shape in Python's notation.
 pub(crate) fn shape_text(shape: &[usize]) -> String {
     match shape {
         [one] => format!("({one},)"),

@@ -1,4 +1,4 @@
-//! Errors as Python's exceptions.
+//! Converts errors to Python exceptions.
 
 use std::fmt::Display;
 
@@ -20,7 +20,7 @@ pub(crate) fn type_error(text: impl Display) -> PyErr {
     PyTypeError::new_err(text.to_string())
 }
 
-/// A file that cannot be read or written is the system's fault, one that is wrong is a bad value.
+/// A file that cannot be read or written is an `OSError`, one with invalid content a `ValueError`.
 pub(crate) fn file_error(error: FileError) -> PyErr {
     match error.problem {
         FileProblem::Read(_) | FileProblem::Write(_) | FileProblem::DiskFull(_) | FileProblem::NotRegular => {

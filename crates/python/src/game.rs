@@ -15,7 +15,7 @@ use crate::{
     text::to_array,
 };
 
-/// Nanoseconds that a move takes.
+/// The approximate nanoseconds of a move.
 const MOVE: usize = 50;
 
 /// A numbered game: the same seed, number and moves give the same tiles, here and in the command.
@@ -24,7 +24,7 @@ pub(crate) struct Game {
     seed: u64,
     number: u64,
     four: f64,
-    /// The board that it began from, if that was given.
+    /// The initial board, if it was given.
     start: Option<Vec<u8>>,
     side: usize,
     play: Mutex<Play>,
@@ -35,12 +35,12 @@ struct Play {
     history: Vec<u8>,
 }
 
-/// A game with its side hidden.
+/// A game, independent of its side.
 trait Playing {
     fn board<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u8>>>;
     fn score(&self) -> u64;
     fn legal(&self) -> u8;
-    /// The afterstate's exponents and the reward; `None` when the move is illegal.
+    /// The afterstate's exponents and the reward; `None` if the move is illegal.
     fn play(&mut self, a: Move) -> Option<(Vec<u8>, u32)>;
 }
 
@@ -120,7 +120,7 @@ impl Game {
         Game::begin(seed.0, number.0, side, four, start)
     }
 
-    /// Makes a move and lets a tile spawn: (afterstate, reward).
+    /// Makes a move and spawns a tile: (afterstate, reward).
     fn play<'py>(&self, py: Python<'py>, action: i64) -> PyResult<(Bound<'py, PyArrayDyn<u8>>, u32)> {
         let (afterstate, reward) = self.make(action)?;
         with_side!(self.side, N => Ok((to_array(py, &board::<N>(0, &afterstate)?)?, reward)))
@@ -198,7 +198,7 @@ impl Game {
         Ok((py.get_type::<Game>().getattr("replayed")?, state.into_pyobject(py)?))
     }
 
-    /// The game after these moves.
+    /// Replays a game with these moves.
     #[staticmethod]
     fn replayed(
         py: Python<'_>,
@@ -211,7 +211,7 @@ impl Game {
     ) -> PyResult<Game> {
         let side = check_side(size)?;
         if start.as_ref().is_some_and(|start| start.len() != side * side) {
-            return Err(value_error("the start is no board of this size"));
+            return Err(value_error("the start is not a board of this size"));
         }
         released(py, history.len(), MOVE, || {
             let game = Game::begin(seed, number, side, four, start)?;

@@ -1,4 +1,4 @@
-//! Work that may take long: without the interpreter's lock, and stopped by Ctrl-C.
+//! Long-running work: without the interpreter's lock, and interruptible by Ctrl-C.
 
 use std::{
     any::Any,
@@ -15,23 +15,23 @@ use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
 use crate::array::is_long;
 
-/// How often the interpreter is asked whether Ctrl-C was pressed.
+/// The interval at which the interpreter is asked whether Ctrl-C was pressed.
 const HEARTBEAT: Duration = Duration::from_millis(50);
 
-/// How long blocks are worked on before that: asking is cheap on the caller's own thread.
+/// How long to work on blocks between these checks: on the caller's own thread they are cheap.
 const TURN: Duration = Duration::from_millis(10);
 
-/// The boards of a block: some tens of microseconds of work, after which looking at the clock costs nothing.
+/// The number of boards in a block: tens of microseconds of work, so that checking the clock costs nothing.
 const BLOCK: usize = 4096;
 
-/// The numbers of a file that are written between two looks at the flag.
+/// The numbers of a file that are written between two checks of the flag.
 const NUMBERS: usize = 1 << 16;
 
-/// What unwinds a library that has no other way to be stopped.
+/// The panic payload that unwinds a library which cannot be stopped otherwise.
 struct Stopped;
 
-/// Works on `count` boards of so many nanoseconds each, block by block on the caller's thread. What takes long is done without
-/// the interpreter's lock, and stops between two blocks when a signal handler raises: what was written until then stays.
+/// Works on `count` boards of this many nanoseconds each, block by block on the caller's thread. Long work runs without
+/// the interpreter's lock, and stops between two blocks if a signal handler raises; results written so far remain.
 pub(crate) fn by_blocks<E: Send>(
     py: Python<'_>,
     count: usize,
@@ -63,8 +63,8 @@ where
     }
 }
 
-/// Runs something on a thread of its own. When a signal handler raises, the flag is set, and the exception is raised when the
-/// work has ended. A panic becomes a `RuntimeError`.
+/// Runs something on a separate thread. If a signal handler raises, the flag is set, and the exception is raised when
+/// the work has ended. A panic becomes a `RuntimeError`.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> T + Send,
@@ -94,15 +94,15 @@ pub(crate) fn interruptible<T: Send>(
     })
 }
 
-/// Runs something that cannot be stopped, but does no harm when it is left to itself, such as reading a file. When a signal
-/// handler raises, the exception is raised at once, and what comes out later is dropped.
+/// Runs something that cannot be stopped, but can safely be abandoned, such as reading a file. If a signal
+/// handler raises, the exception is raised at once, and the later result is dropped.
 pub(crate) fn abandonable<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let (done, waiting) = channel();
     std::thread::spawn(move || {
-        // Nobody may be waiting any more.
+        // The caller may no longer be waiting.
         let _ = done.send(catch_unwind(AssertUnwindSafe(work)));
     });
     py.detach(move || {
@@ -116,7 +116,7 @@ pub(crate) fn abandonable<T: Send + 'static>(
     })
 }
 
-/// Numbers that are being written to a file: when the flag is set, they end the writing, and the file stays as it was.
+/// Numbers being written to a file: when the flag is set, they end the writing, and an existing file is unchanged.
 pub(crate) fn stoppable<'a>(
     numbers: impl Iterator<Item = f32> + 'a,
     stop: &'a AtomicBool,
@@ -131,14 +131,14 @@ pub(crate) fn stoppable<'a>(
     })
 }
 
-/// Ends the work from inside a callback of a library that cannot be stopped otherwise, when the flag is set.
+/// Unwinds from a callback of a library that cannot be stopped otherwise, if the flag is set.
 pub(crate) fn unwind_if(stop: &AtomicBool) {
     if stop.load(Relaxed) {
         resume_unwind(Box::new(Stopped));
     }
 }
 
-/// A panic, which is a mistake in this program, as an exception.
+/// A panic, which is a bug in this program, as an exception.
 pub(crate) fn panic_error(panic: &(dyn Any + Send)) -> PyErr {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("stopped");

@@ -1,4 +1,4 @@
-//! A network for one's own experiments: values of afterstates, and steps towards targets that Python computes.
+//! A network for custom experiments: values of afterstates, and steps towards targets computed in Python.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +23,7 @@ use crate::{
     side::{check_side, with_side},
 };
 
-/// Nanoseconds that it takes to read a board, and to learn from one.
+/// The approximate nanoseconds of reading a board, and of learning from one.
 const READ: usize = 5;
 const UPDATE: usize = 500;
 
@@ -31,13 +31,13 @@ const UPDATE: usize = 500;
 #[pyclass(module = "afterstate_2048", frozen)]
 pub(crate) struct Learner {
     model: Arc<model::Model>,
-    /// What the rules that have been used remember of the weights.
+    /// The updaters of the rules used so far, with their state.
     updaters: Mutex<BTreeMap<String, Arc<Updater>>>,
-    /// Held by the update that is under way.
+    /// Held by the current update.
     updating: Mutex<()>,
 }
 
-/// The step sizes by name, with a rate of 1 that each update multiplies.
+/// The step sizes by name, with a rate of 1, which each update multiplies.
 fn step_size(rule: &str) -> PyResult<StepSizeSpec> {
     match rule {
         "td" => Ok(StepSizeSpec::Fixed { alpha: 1.0 }),
@@ -47,7 +47,7 @@ fn step_size(rule: &str) -> PyResult<StepSizeSpec> {
     }
 }
 
-/// A named set of tuples, or tuples as their cells.
+/// A named set of tuples, or tuples as lists of cells.
 fn tuples(text: &str) -> Result<Tuples, TupleError> {
     Tuples::named(text).or_else(|error| {
         let parsed = text.split_whitespace().map(str::parse).collect::<Result<Vec<_>, _>>();
@@ -67,7 +67,7 @@ impl Learner {
         self.model.network("a learner").map_err(model_error)
     }
 
-    /// The updater of a rule, made when it is first needed.
+    /// The updater of a rule, created on first use.
     fn updater(&self, py: Python<'_>, rule: &str, spec: StepSizeSpec) -> PyResult<Arc<Updater>> {
         let network = self.network()?;
         py.detach(|| {
@@ -134,7 +134,7 @@ impl Learner {
         values_of(py, &self.model, afterstates, out, threads)
     }
 
-    /// Moves the value of each afterstate towards its target, one after the other: the errors before each step.
+    /// Moves the value of each afterstate towards its target, one after the other; returns the errors before each step.
     #[pyo3(signature = (afterstates, targets, rule="tc", *, rate=1.0))]
     fn update<'py>(
         &self,
@@ -154,7 +154,7 @@ impl Learner {
         let errors = output::<f32>(py, None, "float32", &afterstates.lead)?;
         let (bytes, count) = (afterstates.bytes()?, afterstates.len());
         with_side!(network.spec().side, N => {
-            // All boards are read first, so that nothing is learned from an array in which one is bad.
+            // All boards are read first, so that nothing is learned from an array with an invalid board.
             let mut read = Vec::with_capacity(count);
             by_blocks(py, count, READ, |some| {
                 for board in boards::<N>(part(bytes, &some, N * N)) {
@@ -176,12 +176,12 @@ impl Learner {
         Ok(errors)
     }
 
-    /// A model that plays by the weights as they are, now and later.
+    /// A model that plays by the current weights, including later updates.
     fn model(&self) -> PyResult<Model> {
         Ok(Model::new(None, self.model.name.clone(), self.model.clone()))
     }
 
-    /// Copies of the tables, by the names that they have in files.
+    /// Copies of the tables, named as in files.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyArray1<f32>>)>> {
         tables_of(py, self.network()?)
     }

@@ -1,9 +1,9 @@
 //! Afterstate from Python: the native half of the package `afterstate_2048`.
 //!
-//! `array.rs` checks arrays on their way in and makes those on their way out; `interrupt.rs` runs what takes long, without the
-//! interpreter's lock and stopped by Ctrl-C. The rest is one file for each part of the package: `rules.rs` and `text.rs`,
-//! `game.rs`, `environments/`, `model.rs` and `advice.rs`, `learner.rs`, `training.rs`, `solution.rs`. Whatever Python does better, such
-//! as the classes that Gymnasium wants, is in `python/afterstate_2048`.
+//! `array.rs` checks input arrays and creates output arrays; `interrupt.rs` runs long work without the interpreter's
+//! lock and stops it at Ctrl-C. The rest is one file for each part of the package: `rules.rs` and `text.rs`, `game.rs`,
+//! `environments/`, `model.rs` and `advice.rs`, `learner.rs`, `training.rs`, `solution.rs`. Code that is better written
+//! in Python, such as the classes for Gymnasium, is in `python/afterstate_2048`.
 //!
 //! Everything is behind the feature `extension`.
 

@@ -33,17 +33,17 @@ use crate::{
     side::with_side,
 };
 
-/// Boards that are read at a time: they stay in a second-level cache until their values are known, and few blocks have to
-/// fill and drain the prefetches of a batch.
+/// The number of boards read at a time: they stay in a second-level cache until their values are known, and few blocks
+/// have to fill and drain the prefetches of a batch.
 const BLOCK: usize = 4096;
 
-/// Fewer boards take less time than a thread takes to start.
+/// With fewer boards than this, starting a thread takes longer than the work.
 const WORTH_A_THREAD: usize = 1 << 14;
 
 /// The same for a DCNN, which takes a thousand times as long.
 const DCNN_BLOCK: usize = 64;
 
-/// Nanoseconds that a value of an n-tuple network takes when few are asked for, and one of a small DCNN.
+/// The approximate nanoseconds of a value of an n-tuple network, if few are computed, and of a small DCNN.
 const VALUE: usize = 300;
 const DCNN_VALUE: usize = 100_000;
 
@@ -67,7 +67,7 @@ pub(crate) fn load(py: Python<'_>, model: PathBuf) -> PyResult<Model> {
     Ok(Model::new(path, model.to_string_lossy().into_owned(), Arc::new(loaded)))
 }
 
-/// How a model plays when it is told to play so, greedily if it is not.
+/// Parses a search for a model; greedy by default.
 fn search_of(model: &model::Model, search: Option<&str>) -> PyResult<Search> {
     let search = model.search(search, Limit::Plies(1)).map_err(model_error)?;
     if search.spec().is_some_and(|spec| !spec.is_greedy() && spec.search.is_some()) {
@@ -76,7 +76,7 @@ fn search_of(model: &model::Model, search: Option<&str>) -> PyResult<Search> {
     Ok(search)
 }
 
-/// Refuses models without values of afterstates or states.
+/// Rejects models without values of afterstates or states.
 fn check_values(model: &model::Model) -> PyResult<()> {
     match &model.kind {
         Kind::Network(network) if network.spec().values == Values::Actions => {
@@ -93,12 +93,12 @@ fn check_values(model: &model::Model) -> PyResult<()> {
     }
 }
 
-/// The values of afterstates, or of states where the network has those.
+/// The values of afterstates, or of states if the network has those.
 fn evaluate<const N: usize>(model: &model::Model, afterstates: &[Afterstate<N>], to: &mut [f32]) {
     match &model.kind {
         Kind::Network(network) => network.values(afterstates, to),
         Kind::Dcnn(dcnn, _) => {
-            // A network is of 4×4 boards, which was checked.
+            // The network is for 4×4 boards, which was checked.
             let board =
                 |afterstate: &Afterstate<N>| Board::<4>::from_exponents(&afterstate.board().bytes()).ok();
             let boards: Vec<_> = afterstates.iter().filter_map(board).collect();
@@ -114,7 +114,7 @@ impl Model {
         Model { path, name, inner: Mutex::new(Some(inner)) }
     }
 
-    /// Plays so many games of a seed.
+    /// Plays this many games of a seed.
     fn games(
         &self,
         py: Python<'_>,
@@ -137,7 +137,7 @@ impl Model {
         Ok((model, search, outcome))
     }
 
-    /// The model, unless it is closed.
+    /// The model, unless it has been closed.
     pub(crate) fn open(&self) -> PyResult<Arc<model::Model>> {
         let model = self.inner.lock().unwrap_or_else(PoisonError::into_inner).clone();
         model.ok_or_else(|| value_error(format!("the model {} is closed", self.name)))
@@ -173,7 +173,7 @@ pub(crate) fn values_of<'py>(
                 in_blocks(bytes, to, plan, stop, Afterstate::<N>::new, work)
             })
         };
-        // So few take some milliseconds at most, or tens of them with a DCNN.
+        // So few take at most some milliseconds, or tens of them with a DCNN.
         let found = match count <= worth_a_thread {
             true => released(py, count, nanoseconds, || run(&AtomicBool::new(false))),
             false => interruptible(py, run)?,
@@ -210,7 +210,7 @@ impl Model {
         Ok(self.open()?.side())
     }
 
-    /// The probability of a 4 under the rules that it has learned.
+    /// The probability of a 4 under the rules that it was trained with.
     #[getter]
     fn four(&self) -> PyResult<f64> {
         Ok(self.open()?.rules.four)
@@ -239,7 +239,7 @@ impl Model {
         })
     }
 
-    /// Gives its memory back.
+    /// Frees its memory.
     fn close(&self, py: Python<'_>) {
         let model = self.inner.lock().unwrap_or_else(PoisonError::into_inner).take();
         // Unmapping gigabytes takes long.
@@ -272,7 +272,7 @@ impl Model {
         values_of(py, &*self.open()?, afterstates, out, threads)
     }
 
-    /// The seconds that Rust alone takes for the values of these afterstates, in one call: what `values` is compared with.
+    /// The seconds that Rust alone needs for the values of these afterstates, in one call; a baseline for `values`.
     fn _batch_seconds(&self, py: Python<'_>, afterstates: &Bound<'_, PyAny>) -> PyResult<f64> {
         let model = self.open()?;
         let afterstates = Boards::of_side("afterstates", afterstates, model.side())?;

@@ -23,7 +23,7 @@ use crate::{
     interrupt::{abandonable, interruptible, stoppable, unwind_if},
 };
 
-/// The tables of an n-tuple network that is packed in its file, or has no file: copies, by name.
+/// Copies of the tables, by name, of an n-tuple network that is packed in its file, or has no file.
 #[pyfunction]
 #[pyo3(name = "_tables")]
 pub(crate) fn tables<'py>(
@@ -34,7 +34,7 @@ pub(crate) fn tables<'py>(
     tables_of(py, &abandonable(py, read)?.map_err(model_error)?)
 }
 
-/// Copies of the tables of a network, by the names that they have in files.
+/// Copies of a network's tables, named as in files.
 pub(crate) fn tables_of<'py>(
     py: Python<'py>,
     network: &Network,
@@ -47,7 +47,7 @@ pub(crate) fn tables_of<'py>(
     (0..network.spec().tables()).map(table).collect()
 }
 
-/// Makes a model file from a network of TDL2048+ or of Jaśkowski.
+/// Converts a network of TDL2048+ or of Jaśkowski to a model file.
 #[pyfunction]
 pub(crate) fn import_model(py: Python<'_>, source: PathBuf, output: PathBuf) -> PyResult<()> {
     let run = |source: &Path, output: &Path, stop: &AtomicBool| -> Result<bool, FileError> {
@@ -70,7 +70,7 @@ pub(crate) fn import_model(py: Python<'_>, source: PathBuf, output: PathBuf) -> 
     }
 }
 
-/// The tensors of a `.w` file: `V.i`, and `E.i` and `A.i` where every tuple has them.
+/// The tensors of a `.w` file: `V.i`, and `E.i` and `A.i` if every tuple has them.
 fn imported<'a>(file: &'a WeightFile, stop: &'a AtomicBool) -> impl Iterator<Item = Tensor<'a>> {
     let coherence = move |i| file.coherence(i).filter(|_| file.has_coherence());
     (0..file.spec().tables()).flat_map(move |i| {
@@ -84,7 +84,7 @@ fn imported<'a>(file: &'a WeightFile, stop: &'a AtomicBool) -> impl Iterator<Ite
     })
 }
 
-/// Writes a network to a model file until the flag is set: then the file stays as it was.
+/// Writes a network to a model file, unless the flag gets set: then an existing file is unchanged.
 pub(crate) fn save(
     network: &Network,
     path: &Path,
@@ -114,7 +114,7 @@ pub(crate) fn export_file(py: Python<'_>, model: &Path, output: &Path) -> PyResu
             return tdl2048::export(output, network.spec(), tensors(&network, stop)).map_err(file_error);
         }
         let tensor = |name: &str| {
-            // Each is read and checked here.
+            // Each tensor is read and checked here.
             unwind_if(stop);
             let (len, numbers) = (file.len_of(name).unwrap_or_default(), file.numbers(name)?);
             Ok(Tensor::new(name, len, stoppable(numbers.into_iter(), stop)))

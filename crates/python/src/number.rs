@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use crate::error::{type_error, value_error};
 
-/// A whole number from 0 on. A negative one is a bad value, not an overflow.
+/// A non-negative integer. A negative one is a `ValueError`, not an overflow.
 #[derive(Clone, Copy)]
 pub(crate) struct Natural(pub(crate) u64);
 
@@ -22,7 +22,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Natural {
     }
 }
 
-/// The number of threads that was requested, where 0 stands for all cores.
+/// The requested number of threads, where 0 means all cores.
 pub(crate) fn thread_count(threads: i64) -> PyResult<usize> {
     let all = || std::thread::available_parallelism().map_or(1, usize::from);
     match threads {

@@ -19,9 +19,9 @@ use crate::{
 /// A function from boards (n, N, N) to actions (n,).
 pub(crate) struct Function<'a> {
     pub(crate) function: &'a Py<PyAny>,
-    /// What it raised, or did wrong.
+    /// The exception that it raised or caused.
     pub(crate) error: Mutex<Option<PyErr>>,
-    /// Set when there is an error.
+    /// Set if there is an error.
     pub(crate) stop: &'a AtomicBool,
 }
 
@@ -42,7 +42,7 @@ impl Function<'_> {
     }
 }
 
-/// The move of this number, if it is legal.
+/// The move with this number, if it is legal.
 fn checked<const N: usize>(index: usize, number: i64, state: State<N>) -> PyResult<Move> {
     let a = rules::action(index, number)?;
     match state.legal_moves().contains(a) {

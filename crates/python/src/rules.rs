@@ -17,7 +17,7 @@ use crate::{
     side::{check_four, with_side},
 };
 
-/// Nanoseconds that a board takes, roughly: 13 were measured for `slides`, 6 for `legal_mask`, 106 for `canonical`.
+/// The approximate nanoseconds for a board: 13 were measured for `slides`, 6 for `legal_mask`, 106 for `canonical`.
 const SLIDE: usize = 20;
 const SYMMETRIES: usize = 100;
 const LITTLE: usize = 10;
@@ -29,7 +29,7 @@ type Any<'a, 'py> = &'a Bound<'py, PyAny>;
 type Slid<'py> = (Array<'py, u8>, Array<'py, i32>, Array<'py, bool>);
 type Outs<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
-/// A move from its number, or the error that there is none.
+/// A move from its number, or an error if there is none.
 pub(crate) fn action(index: usize, number: i64) -> PyResult<Move> {
     let found = usize::try_from(number).ok().and_then(|number| Move::ALL.get(number).copied());
     found.ok_or_else(|| {
@@ -44,7 +44,7 @@ fn actions_of(numbers: &[i64]) -> PyResult<()> {
     }
 }
 
-/// Slides each board by its action: (afterstates, rewards, moved). An illegal slide leaves the board as it is.
+/// Slides each board by its action: (afterstates, rewards, moved). An illegal slide leaves the board unchanged.
 #[pyfunction]
 #[pyo3(signature = (boards, actions, out=None))]
 pub(crate) fn slide<'py>(
@@ -94,7 +94,7 @@ fn slide_all<const N: usize>(
     Ok(())
 }
 
-/// All four slides of each board: (afterstates, rewards, legal), with an axis for the action behind the leading ones.
+/// All four slides of each board: (afterstates, rewards, legal), with an action axis after the leading ones.
 #[pyfunction]
 #[pyo3(signature = (boards, out=None))]
 pub(crate) fn slides<'py>(
@@ -168,7 +168,7 @@ fn slid_outputs<'py>(
     ))
 }
 
-/// The actions that move something on each board, as bool with an axis of four.
+/// The legal actions of each board, as bool with an axis of four.
 #[pyfunction]
 #[pyo3(signature = (boards, out=None))]
 pub(crate) fn legal_mask<'py>(
@@ -191,7 +191,7 @@ pub(crate) fn legal_mask<'py>(
     Ok(mask)
 }
 
-/// Puts a tile on each afterstate, by one random uint64 for each.
+/// Spawns a tile on each afterstate, using one random uint64 for each.
 #[pyfunction]
 #[pyo3(signature = (afterstates, bits, four, out=None))]
 pub(crate) fn spawn<'py>(
@@ -240,7 +240,7 @@ fn full(index: usize) -> PyErr {
     value_error(format!("afterstate {index} has no empty cell for a new tile"))
 }
 
-/// Every state that a new tile can lead to: (states, probabilities, index of the afterstate that each is of).
+/// Every state that a new tile can lead to: (states, probabilities, index of each one's afterstate).
 #[pyfunction]
 #[pyo3(signature = (afterstates, four))]
 #[allow(clippy::type_complexity, reason = "a tuple of arrays")]
@@ -269,7 +269,7 @@ struct Spawns {
 }
 
 impl Spawns {
-    /// Adds those of some afterstates, `first` being the index of the first one.
+    /// Adds those of some afterstates, where `first` is the index of the first one.
     fn extend<const N: usize>(&mut self, first: usize, bytes: &[u8], rules: &Rules) -> PyResult<()> {
         for (index, board) in boards::<N>(bytes).enumerate() {
             let board = board.map_err(|bad| bad.after(first))?;
@@ -286,7 +286,7 @@ impl Spawns {
     }
 }
 
-/// Writes so many elements for each board, block by block.
+/// Writes this many elements for each board, block by block.
 pub(crate) fn mapped<T: Element>(
     py: Python<'_>,
     boards: &Boards<'_>,
@@ -341,7 +341,7 @@ pub(crate) fn canonical<'py>(py: Python<'py>, boards: Any<'_, 'py>) -> PyResult<
     Ok(found)
 }
 
-/// `NTH_ACTION[set][k]`: the `k`-th action of a set; without a branch, since a random `k` would be mispredicted.
+/// `NTH_ACTION[set][k]`: the `k`-th action of a set; branch-free, since a random `k` would be mispredicted.
 static NTH_ACTION: [[u8; 4]; 16] = {
     let mut table = [[0; 4]; 16];
     let mut set = 0;
@@ -362,17 +362,17 @@ static NTH_ACTION: [[u8; 4]; 16] = {
 /// The number of actions in each set.
 static COUNT: [u8; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
 
-/// The set of actions that are not 0 in a mask, as four bits: all four bytes at once.
+/// The set of nonzero actions in a mask, as four bits: all four bytes at once.
 #[inline(always)]
 fn set_of(mask: [i8; 4]) -> usize {
     let word = u32::from_le_bytes(mask.map(|legal| legal as u8));
-    // The highest bit of each byte that is not 0, then the lowest; a product brings the four of them together.
+    // The highest bit of each nonzero byte, then the lowest; a product gathers the four of them.
     let high = word | ((word & 0x7f7f_7f7f) + 0x7f7f_7f7f);
     let low = high >> 7 & 0x0101_0101;
     (low.wrapping_mul(0x0102_0408) >> 24 & 15) as usize
 }
 
-/// A random one of the actions in each row of a mask, by one random uint64 for each; 0 where there is none.
+/// A random one of the actions in each row of a mask, using one random uint64 for each; 0 if the row is empty.
 #[pyfunction]
 pub(crate) fn random_actions<'py>(
     py: Python<'py>,
@@ -411,7 +411,7 @@ pub(crate) fn perft(py: Python<'_>, board: Any<'_, '_>, depth: Natural) -> PyRes
     })
 }
 
-/// [`afterstate_game::perft`] that can be stopped: what it gives then is of no use.
+/// [`afterstate_game::perft`] that can be stopped; its result is then meaningless.
 fn count<const N: usize>(state: State<N>, depth: u32, stop: &AtomicBool) -> u64 {
     if depth <= 3 || stop.load(Relaxed) {
         return afterstate_game::perft(state, depth.min(3));

@@ -1,4 +1,4 @@
-//! From the side of a board at run time to a type.
+//! Dispatches from the side of a board at run time to a type.
 
 /// Evaluates an expression with `$N` as the side, which must be 2, 3 or 4.
 macro_rules! with_side {
@@ -21,7 +21,7 @@ macro_rules! with_side {
 }
 pub(crate) use with_side;
 
-/// Checks that there are boards of this side.
+/// Checks that a side is valid.
 pub(crate) fn check_side(side: i64) -> pyo3::PyResult<usize> {
     match side {
         2..=4 => Ok(side as usize),

@@ -23,7 +23,7 @@ use crate::{
     side::check_four,
 };
 
-/// Nanoseconds that it takes to look a value up.
+/// The approximate nanoseconds of a value lookup.
 const VALUE: usize = 100;
 
 enum Sided {
@@ -41,7 +41,7 @@ macro_rules! sided {
     };
 }
 
-/// The exact values of a small board under the best play.
+/// The exact values of a small board under optimal play.
 #[pyclass(module = "afterstate_2048", frozen)]
 pub(crate) struct Solution(Sided);
 
@@ -121,19 +121,19 @@ impl Solution {
         sided!(&self.0, solved => solved.rules().four)
     }
 
-    /// The value from the random start.
+    /// The expected value at the random start.
     #[getter]
     fn expected(&self) -> f64 {
         sided!(&self.0, solved => solved.expected())
     }
 
-    /// The number of states that games can reach, up to symmetry.
+    /// The number of reachable states, up to symmetry.
     #[getter]
     fn states(&self) -> u64 {
         sided!(&self.0, solved => solved.states())
     }
 
-    /// The number of afterstates that games can reach, up to symmetry.
+    /// The number of reachable afterstates, up to symmetry.
     #[getter]
     fn afterstates(&self) -> u64 {
         sided!(&self.0, solved => solved.afterstates())
@@ -144,7 +144,7 @@ impl Solution {
         format!("Solution({size}×{size}, {}, expected={expected:.2})", self.objective())
     }
 
-    /// The exact value of each afterstate; NaN where no game can get there.
+    /// The exact value of each afterstate; NaN if no game can reach it.
     #[pyo3(signature = (afterstates, out=None))]
     fn values<'py>(
         &self,
@@ -166,7 +166,7 @@ impl Solution {
         Ok(values)
     }
 
-    /// What each move of each board is worth under the best play after it; NaN where it is illegal, or no game gets there.
+    /// The return of each move of each board under optimal play after it; NaN if it is illegal, or no game reaches it.
     fn move_values<'py>(
         &self,
         py: Python<'py>,
@@ -187,7 +187,7 @@ impl Solution {
         Ok(values)
     }
 
-    /// The exact value of a policy: it is asked about every board that it reaches.
+    /// The exact value of a policy, which is called for every board that it reaches.
     #[pyo3(signature = (policy, *, canonical=false))]
     fn evaluate<'py>(
         &self,

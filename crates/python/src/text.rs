@@ -11,10 +11,10 @@ use crate::{
     side::with_side,
 };
 
-/// Nanoseconds that the text of a board takes.
+/// The approximate nanoseconds of converting a board to text.
 const TEXT: usize = 300;
 
-/// A board from a text of exponents or face values.
+/// Parses a board from exponents or face values.
 #[pyfunction]
 pub(crate) fn from_text<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyArrayDyn<u8>>> {
     let (side, exponents) = match text.parse::<AnyBoard>().map_err(value_error)? {
@@ -42,7 +42,7 @@ pub(crate) fn to_text(array: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     Ok(texts)
 }
 
-/// The board drawn with face values, in colour for a terminal or as plain text.
+/// Draws the board with face values, in colour for a terminal or as plain text.
 #[pyfunction]
 #[pyo3(signature = (array, colour=false))]
 pub(crate) fn draw(array: &Bound<'_, PyAny>, colour: bool) -> PyResult<String> {

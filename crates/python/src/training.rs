@@ -23,7 +23,7 @@ use crate::{
     interrupt::{interruptible, panic_error},
 };
 
-/// How often a wait looks for Ctrl-C.
+/// The interval at which a wait checks for Ctrl-C.
 const HEARTBEAT: Duration = Duration::from_millis(50);
 
 /// The names of the shipped recipes.
@@ -32,7 +32,7 @@ pub(crate) fn recipes() -> Vec<String> {
     shipped().map(|recipe| recipe.name).collect()
 }
 
-/// A training in a thread of its own.
+/// A training in a background thread.
 #[pyclass(module = "afterstate_2048", frozen)]
 pub(crate) struct Training {
     directory: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) struct Training {
     shared: Arc<Shared>,
 }
 
-/// What the thread and its owner share.
+/// The state that the thread and its owner share.
 #[derive(Default)]
 struct Shared {
     stop: AtomicBool,
@@ -50,9 +50,9 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// How training goes, as JSON.
+    /// The progress of training, as JSON.
     progress: Option<Value>,
-    /// What came out, once it has ended.
+    /// The result, once it has ended.
     result: Option<Result<Value, PyErr>>,
 }
 
@@ -62,7 +62,7 @@ impl Shared {
     }
 }
 
-/// Begins or resumes a run. A recipe is a name or a file, or a text of TOML.
+/// Starts or resumes a run. A recipe is a name, a file, or TOML text.
 #[pyfunction]
 #[pyo3(signature = (recipe, text, overrides, out, resume, callback))]
 pub(crate) fn train(
@@ -96,7 +96,7 @@ pub(crate) fn train(
     Ok(Training { directory, recipe, shared })
 }
 
-/// The directory and the recipe of a run: that of the directory, where one is resumed by it.
+/// The directory and the recipe of a run: those stored in the directory, if a run is resumed by it.
 fn resolve(
     recipe: &str,
     text: Option<&str>,
@@ -135,16 +135,16 @@ fn as_json(outcome: &RunOutcome) -> Value {
     })
 }
 
-/// Keeps the progress, and tells the callback.
+/// Stores the progress, and passes it to the callback.
 struct Reporter<'a> {
     shared: &'a Shared,
     callback: Option<Py<PyAny>>,
-    /// What the callback raised.
+    /// The exception that the callback raised.
     error: Option<PyErr>,
 }
 
 impl Reporter<'_> {
-    /// Calls back with an object of this kind. An exception stops the training.
+    /// Calls back with an event of this kind. An exception stops the training.
     fn tell(&mut self, kind: &str, mut event: Value) {
         let Some(callback) = self.callback.as_ref().filter(|_| self.error.is_none()) else { return };
         event["kind"] = kind.into();
@@ -186,7 +186,7 @@ impl Observer for Reporter<'_> {
     }
 }
 
-/// A JSON value as Python's json module reads it.
+/// Converts a JSON value as Python's json module would.
 fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?.call_method1("loads", (value.to_string(),))
 }
@@ -211,19 +211,19 @@ impl Training {
         self.shared.lock().result.is_some()
     }
 
-    /// How training goes; None before the first report.
+    /// The progress of training; None before the first report.
     #[getter]
     fn progress<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let progress = self.shared.lock().progress.clone();
         progress.map(|progress| to_python(py, &progress)).transpose()
     }
 
-    /// Asks it to save and end.
+    /// Requests it to save and end.
     fn stop(&self) {
         self.shared.stop.store(true, Relaxed);
     }
 
-    /// Waits until it has ended, at most so many seconds: what came out, or None when the time is over.
+    /// Waits until it has ended, at most this many seconds; returns the result, or None on timeout.
     #[pyo3(signature = (timeout=None))]
     fn wait<'py>(&self, py: Python<'py>, timeout: Option<f64>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let timeout = timeout.map(|seconds| {

@@ -1,4 +1,4 @@
-//! A player with a value function of one's own: many empty cells are good, neighbours of equal rank are good.
+//! A player with a custom value function: empty cells are good, and so are neighbours of equal rank.
 
 use afterstate_game::{Afterstate, Game, Move, Rules, State};
 use afterstate_search::{Advice, Player};

@@ -1,22 +1,22 @@
-//! How far a search by time or nodes goes: what it may spend, where it spends more, and what it leaves out.
+//! The budget of a search by time or nodes: what it may spend, which states get more, and which branches it skips.
 
 use std::time::Instant;
 
 use afterstate_game::Board;
 
-/// What a search may spend.
+/// The budget of a search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Effort {
-    /// Whatever it takes.
+    /// Unlimited.
     Any,
-    /// Time.
+    /// Until this instant.
     Until(Instant),
-    /// Evaluated afterstates, counted over the life of the player.
+    /// Up to this number of evaluated afterstates, counted over the lifetime of the player.
     Evaluated(u64),
 }
 
 impl Effort {
-    /// Whether a search of about so many nodes is worth beginning. One that is given up is lost.
+    /// Whether to start a search of about `nodes` nodes. An aborted search is wasted.
     pub(crate) fn allows(self, evaluated: u64, nodes: u64) -> bool {
         match self {
             Effort::Any | Effort::Until(_) => true,
@@ -25,23 +25,23 @@ impl Effort {
     }
 }
 
-/// The nodes of the next ply by those of the last two: they grow by about the same factor from ply to ply, which is at
-/// least 4 and at most 16.
+/// Predicts the nodes of the next ply from those of the last two: the growth factor is about constant, and clamped to
+/// 4–16.
 pub(crate) fn next_nodes([before, last]: [u64; 2]) -> u64 {
     last.saturating_mul((last / before.max(1)).clamp(4, 16))
 }
 
-/// The 4-tiles that a branch of so many plies may have: 1.65 standard deviations above their mean number, rounded up. With
-/// the usual odds about one path in a hundred has more. It bounds what tiles add to the sum of the board.
+/// The maximum number of 4-tiles in a branch of this many plies: 1.65 standard deviations above their mean, rounded up.
+/// With the usual odds about one path in a hundred has more. It bounds what tiles add to the sum of the board.
 pub(crate) fn probable_fours(plies: u32) -> u32 {
     const FOUR: f64 = 0.1;
     const DEVIATIONS: f64 = 1.65;
-    // In the last chance layer nothing is left out.
+    // The last chance layer is complete.
     let layers = f64::from(plies.saturating_sub(2));
     (layers * FOUR + DEVIATIONS * (layers * FOUR * (1.0 - FOUR)).sqrt()).ceil() as u32
 }
 
-/// How much more than on average a state deserves.
+/// The factor on the average budget that a state gets.
 pub(crate) fn urgency<const N: usize>(board: Board<N>) -> f64 {
     match board.empty_count() {
         0..=2 => 2.0,

@@ -1,10 +1,13 @@
-//! Exact chances at the leaves of a search: afterstates of a solved endgame are worth their chance, on the scale of the network's values.
+//! Exact chances at the leaves of a search: an afterstate of a solved endgame gets its chance as value, on the scale of
+//! the network's values.
 //!
-//! The scale is fitted for each table and each set of walls, by boards of greedy games: the network's values are nearly a straight line
-//! over the chances, and a scale of another slope would make the search prefer to stay in the endgame, or to leave it.
+//! The scale is fitted for each table and each set of walls, on boards of greedy games. The network's values are nearly
+//! linear in the chances, and a scale with another slope would make the search prefer to stay in the endgame, or to
+//! leave it.
 //!
-//! Searches to a depth or by nodes wait for layers and scales, so that their values depend on nothing else. Searches by time never do:
-//! threads load what they need, from one wall before an endgame on, and they ask the tables that are ready.
+//! Searches by depth or nodes wait for layers and scales, so that their values depend on nothing else. Searches by time
+//! never wait: threads load what they need, beginning one wall before an endgame, and they probe the tables that are
+//! ready.
 
 use std::{
     collections::HashMap,
@@ -22,32 +25,32 @@ use afterstate_network::{Batch, Isa, Kernel, Network, View};
 
 use crate::scale::{Endgame, Games, LEAST_SUM, Scale, start_board};
 
-/// Where the best chance is at least this, tables at the root leave the choice to the search.
+/// If the best chance is at least this, tables at the root leave the choice to the search.
 const SAFE: f32 = 0.995;
 
-/// The layers behind those of a search that are loaded while it runs: a move adds 2 or 4 to the sum.
+/// The number of layers loaded during a search beyond those it needs: a move adds 2 or 4 to the sum.
 const PREFETCHED: usize = 8;
 
-/// The least that a reached goal counts.
+/// The minimum value of a reached goal.
 const LEAST_GOAL: f32 = 1e-3;
 
-/// Where a search asks its tables.
+/// Where a search probes its tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Probing {
     /// At its leaves, before the network.
     #[default]
     Leaves,
-    /// At the root alone, as table players do: a table that knows the moves decides between them.
+    /// Only at the root, as table players do: a table that knows the moves chooses between them.
     Root,
 }
 
-/// Tables of endgames for the searches of one network.
+/// Endgame tables for the searches of one network.
 pub struct Endgames {
     shared: Arc<Shared>,
     probing: Probing,
 }
 
-/// What searches have in common with the threads that load for them.
+/// The state that searches share with the threads that load for them.
 struct Shared {
     tables: Arc<Tables>,
     /// By the number of the table and the walls.
@@ -56,16 +59,16 @@ struct Shared {
     is_busy: AtomicBool,
 }
 
-/// A scale, or what there is of it. Whoever fits or waits for one is in nobody's way who needs another.
+/// A scale that is known or being fitted. Fitting it or waiting for it does not block other scales.
 #[derive(Default)]
 struct Fitting {
-    /// `None` where the values do not rise with the chances.
+    /// `None` if the values do not increase with the chances.
     scale: OnceLock<Option<Scale>>,
     /// The games of searches that do not wait.
     games: Mutex<Games>,
 }
 
-/// A thread at work.
+/// Marks a background thread as busy until dropped.
 struct Busy(Arc<Shared>);
 
 impl Drop for Busy {
@@ -74,28 +77,28 @@ impl Drop for Busy {
     }
 }
 
-/// How long a search waits for what is not in memory.
+/// How long a search waits for data that is not in memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Patience {
-    /// As long as it takes.
+    /// As long as necessary.
     Any,
-    /// Not at all; until then it may play the games that scales are fitted by.
+    /// Not at all; until this instant it may play the games to which scales are fitted.
     Until(Instant),
 }
 
 impl Endgames {
-    /// Tables that are asked before the network.
+    /// Tables that are probed before the network.
     pub fn new(tables: Arc<Tables>) -> Self {
         let shared = Shared { tables, scales: Mutex::default(), is_busy: AtomicBool::new(false) };
         Endgames { shared: Arc::new(shared), probing: Probing::default() }
     }
 
-    /// The same, asked elsewhere.
+    /// Sets where tables are probed.
     pub fn with_probing(self, probing: Probing) -> Self {
         Endgames { probing, ..self }
     }
 
-    /// Where they are asked.
+    /// Where tables are probed.
     pub fn probing(&self) -> Probing {
         self.probing
     }
@@ -105,7 +108,7 @@ impl Endgames {
         &self.shared.tables
     }
 
-    /// What is known of the boards that so many spawns lead to; `None` where that is nothing.
+    /// The known endgames of the boards that this many spawns lead to; `None` if there are none.
     pub(crate) fn known<'a>(
         &'a self,
         view: View<'_>,
@@ -117,7 +120,7 @@ impl Endgames {
         match (self.probing, patience) {
             (Probing::Root, Patience::Any) => None,
             (Probing::Root, Patience::Until(_)) => {
-                // They are asked when the search is over: there is time to get them ready.
+                // The tables are probed after the search, so there is time to load them.
                 self.scaled_regions(view, rules, board, 0, patience);
                 None
             }
@@ -128,7 +131,7 @@ impl Endgames {
         }
     }
 
-    /// What greedy play makes of a state's moves where endgames are around, as a search to 1-ply does; −∞ where they are illegal.
+    /// The returns of a state's moves near endgames, the same as by a search to 1-ply; −∞ where they are illegal.
     #[inline]
     pub(crate) fn greedy_returns<I: Isa, const N: usize>(
         &self,
@@ -154,25 +157,25 @@ impl Endgames {
         }))
     }
 
-    /// Loads the layers around an endgame and those of the next moves, on a thread of its own.
+    /// Loads the layers around an endgame and those of the next moves, on a background thread.
     fn load(&self, near: &Near<'_>, spawns: usize) {
         let (number, sum, layers) = (near.number(), near.sum(), 2 * spawns + 1 + PREFETCHED);
         if !near.table().is_loaded(sum, layers) {
-            // A layer that cannot be loaded is missed by the search that needs it.
+            // A layer that fails to load is simply missing in the search that needs it.
             self.in_background(move |shared| drop(shared.tables.all()[number].window(sum, layers)));
         }
     }
 
-    /// Works on a thread, unless one is busy: then the next search asks again.
+    /// Runs `work` on a background thread, unless one is busy: then the next search tries again.
     fn in_background(&self, work: impl FnOnce(&Shared) + Send + 'static) {
         if !self.shared.is_busy.swap(true, Relaxed) {
             let busy = Busy(Arc::clone(&self.shared));
-            // Without a thread nothing is ready; games go on.
+            // If no thread can be started, nothing gets loaded, and the game continues.
             let _ = thread::Builder::new().spawn(move || work(&busy.0));
         }
     }
 
-    /// The values of a state's moves by a table at the root; `None` where none knows them, or the search decides.
+    /// The values of a state's moves by a table at the root; `None` if no table knows them, or the search is to decide.
     pub(crate) fn root_values<const N: usize>(
         &self,
         view: View<'_>,
@@ -191,14 +194,14 @@ impl Endgames {
             });
             let best = chances.into_iter().flatten().reduce(f32::max);
             if let Some(best) = best.filter(|&best| best > 0.0) {
-                // A move out of the endgame is the last choice.
+                // A move out of the endgame is the last resort.
                 return (best < SAFE).then(|| chances.map(|chance| scale.value(chance.unwrap_or_default())));
             }
         }
         None
     }
 
-    /// The endgames around a board, with their scales; those of the next moves, and those that are one wall away, are made ready.
+    /// The endgames around a board with their scales. Also prepares those of the next moves and those one wall away.
     fn scaled_regions<'a>(
         &'a self,
         view: View<'_>,
@@ -213,7 +216,7 @@ impl Endgames {
         let mut regions = Vec::with_capacity(near.len());
         for near in &near {
             let scale = self.scale_of(view, rules, (near.number(), near.walls()), patience);
-            // Tables are checked when they are opened; one that is damaged after that is one table less.
+            // Tables are checked when they are opened; one that is damaged later is ignored.
             let region = scale.and_then(|scale| {
                 let region = match patience {
                     Patience::Any => near.load(spawns).ok(),
@@ -224,7 +227,7 @@ impl Endgames {
             regions.extend(region);
             self.load(near, spawns);
         }
-        // Greedy play makes too many moves a second to be prepared for.
+        // Greedy play moves too fast for loading ahead to help.
         if spawns > 0 || matches!(patience, Patience::Until(_)) {
             for near in early.iter().chain(&tables.ahead(board)) {
                 if let Patience::Until(_) = patience {
@@ -236,8 +239,8 @@ impl Endgames {
         regions
     }
 
-    /// The scale of an endgame, by the number of its table and its walls; `None` too as long as it is not known, if there is no time
-    /// to wait for it.
+    /// The scale of an endgame, by the number of its table and its walls; also `None` while it is unknown and there is
+    /// no time to wait for it.
     fn scale_of(&self, view: View<'_>, rules: Rules, key: (usize, u32), patience: Patience) -> Option<Scale> {
         let fitting = {
             let mut scales = self.shared.scales.lock().unwrap_or_else(|poison| poison.into_inner());
@@ -258,7 +261,7 @@ impl Endgames {
                 if let Some(scale) = fitting.scale.get() {
                     return *scale;
                 }
-                // Games that are taken are those of another search, or of the thread that fits.
+                // If the games are locked, another search or the fitting thread has them.
                 let endgame = Endgame { tables, number, walls };
                 let are_over = fitting
                     .games
@@ -277,8 +280,8 @@ impl Endgames {
         }
     }
 
-    /// What the goals of a table count beside these walls, by a network; `None` where its values do not rise with the chances, or the
-    /// walls do not fit the table.
+    /// The values of a table's goals beside these walls, by a network; `None` if its values do not increase with the
+    /// chances, or the walls do not fit the table.
     pub fn goals<'n>(
         &self,
         network: &'n Network,
@@ -308,19 +311,20 @@ impl Endgames {
     }
 }
 
-/// What reached goals count: how far a network's value is from that of a lost endgame, in units of the best goal's value.
+/// The values of reached goals: the distance of a network's value from that of a lost endgame, relative to the best
+/// goal.
 pub struct NetworkGoals<'n> {
     network: &'n Network,
     home: Walls,
-    /// The walls, and nothing else.
+    /// A board with only the walls.
     walls: [u8; 16],
     lost: f32,
     best: f32,
 }
 
 impl NetworkGoals<'_> {
-    /// The value of a board on which the goal is reached, above 0 and at most 1. Where two targets have merged while the walls are
-    /// displaced, it is 1: in which order the walls stand is not known.
+    /// The value of a board on which the goal is reached, above 0 and at most 1. If two targets have merged while the
+    /// walls are displaced, it is 1, since the order of the walls is unknown.
     pub fn value(&self, position: Position) -> f32 {
         if position.walls() != self.home.0 {
             return 1.0;
@@ -340,7 +344,7 @@ pub(crate) struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Which endgames these are: values depend on nothing else.
+    /// Identifies these endgames; values depend on nothing else.
     pub(crate) fn key(&self) -> Vec<(u8, u32)> {
         self.regions.iter().map(|(region, _)| (region.table().endgame().target(), region.walls())).collect()
     }
@@ -352,7 +356,8 @@ impl Known<'_> {
         self.regions.iter().find_map(known)
     }
 
-    /// Adds the value of each afterstate to the number at its index, the network's where no table knows it.
+    /// Adds the value of each afterstate to the number at its index: that of a table if one knows it, or else the
+    /// network's.
     #[inline(always)]
     pub(crate) fn add_values<I: Isa, const N: usize>(
         &self,
@@ -379,7 +384,7 @@ impl Known<'_> {
     }
 }
 
-/// The returns of a state's moves where endgames are around, out of line.
+/// The returns of a state's moves near endgames, out of line.
 struct Evaluate<'a, const N: usize> {
     known: &'a Known<'a>,
     view: &'a View<'a>,
@@ -409,7 +414,7 @@ mod tests {
     use super::*;
     use crate::{Expectimax, Limit, Player, SearchSettings};
 
-    /// The returns of the fast loop.
+    /// The returns as the fast loop computes them.
     struct Greedy<'a>(&'a Endgames, View<'a>, State<4>);
 
     impl Kernel for Greedy<'_> {
@@ -457,7 +462,7 @@ mod tests {
                     }
                 }
             }
-            // At the root, a table decides only where the chances are between 0 and 99.5%.
+            // At the root, a table decides only if the chances are between 0 and 99.5%.
             let least = if probing == Probing::Leaves { 3 } else { 0 };
             assert!(known > least && others > 3, "{known} {others}");
         }

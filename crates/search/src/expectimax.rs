@@ -1,14 +1,14 @@
 //! jaskowski-2016, section VI, and guei-2021, section II.F: expectimax search.
 //!
-//! p-ply has p layers of moves and p − 1 of chance between them; the leaves are afterstates, worth V(s'). Rewards on the
-//! way are added, and states without a move are worth 0. 1-ply is greedy play.
+//! p-ply has p layers of moves and p − 1 layers of chance between them; the leaves are afterstates with value V(s').
+//! Rewards on the way are added, and states without a legal move have value 0. 1-ply is greedy play.
 //!
 //! Differences from the papers:
 //! 1. The chance layers are complete: all empty cells, the 2 and the 4 in each of them.
-//! 2. A search by time or nodes starts at 1-ply and deepens ply by ply; the last depth that was finished counts.
+//! 2. A search by time or nodes starts at 1-ply and deepens ply by ply; the last completed depth counts.
 //! 3. The transposition table holds afterstates, not states, and changes no value of a fixed-depth search.
-//! 4. Branches behind many 4-tiles can be left out, instead of those with a small probability. Values then still depend
-//!    on nothing but board, depth and the number of 4-tiles, and so the table stays exact.
+//! 4. Branches with many 4-tiles can be skipped, instead of those with a small probability. Values then still depend
+//!    only on board, depth and the number of 4-tiles, and so the table stays exact.
 
 use std::{
     sync::{
@@ -32,13 +32,13 @@ use crate::{
     tree::{Conditions, Tree},
 };
 
-/// The deepest search there is.
+/// The maximum depth of a search.
 pub const MAX_PLIES: u32 = 24;
 
-/// The spawns ahead for which a search by time has endgames in memory; few get further.
+/// A search by time keeps endgames in memory for this many spawns ahead; few searches get further.
 const TIMED_SPAWNS: usize = 8;
 
-/// The share of a search by time that may go into the games that the scale of an endgame is fitted by.
+/// The share of a search by time that may be spent on the games to which the scale of an endgame is fitted.
 const GAMES_SHARE: f32 = 0.1;
 
 /// How far to look ahead.
@@ -46,15 +46,15 @@ const GAMES_SHARE: f32 = 0.1;
 pub enum Limit {
     /// This number of moves, from 1 to [`MAX_PLIES`].
     Plies(u32),
-    /// As many moves as this time allows for.
+    /// As many moves as this time allows.
     Time(Duration),
-    /// As many moves as this number of evaluated afterstates allows for.
+    /// As many moves as this number of evaluated afterstates allows.
     Nodes(u64),
-    /// The same, with more nodes where more is at stake: so many on average.
+    /// The same, with more nodes for critical states: this many on average.
     Adaptive(u64),
 }
 
-/// The nodes of [`Limit::Adaptive`] unless given.
+/// The default nodes of [`Limit::Adaptive`].
 pub const ADAPTIVE_NODES: u64 = 2000;
 
 /// More 4-tiles than any branch has.
@@ -63,7 +63,7 @@ const ANY_FOURS: u32 = MAX_PLIES;
 /// The size of the transposition table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TableSize {
-    /// What has been found best for the depth.
+    /// The size that measured best for the depth.
     Auto,
     /// No table.
     Off,
@@ -76,14 +76,14 @@ pub enum TableSize {
 pub struct SearchSettings {
     /// How far to look ahead.
     pub limit: Limit,
-    /// One ply less where at least this number of cells is empty.
+    /// Search one ply less if at least this many cells are empty.
     pub shallow: Option<u32>,
-    /// Branches whose probability is below this are not searched but evaluated where they begin; 0 searches all.
+    /// Branches whose probability is below this are evaluated instead of searched; 0 searches all.
     pub prune: f64,
-    /// Branches behind more 4-tiles are not searched but evaluated where they begin; none searches all, and leaves it to
-    /// searches by time and nodes.
+    /// Branches with more 4-tiles are evaluated instead of searched. `None` searches all, except that searches by time
+    /// and nodes choose their own limit.
     pub fours: Option<u32>,
-    /// Whether the table may give the values of deeper searches than requested.
+    /// Whether the table may return the values of deeper searches than requested.
     pub deeper: bool,
     /// The size of the transposition table.
     pub table: TableSize,
@@ -102,7 +102,7 @@ impl SearchSettings {
         }
     }
 
-    /// The number of bits of the table, by measurement (see `docs/performance.md`).
+    /// The number of bits of the table, tuned by measurement (see `docs/performance.md`).
     fn table_bits(&self) -> Option<u32> {
         match (self.table, self.limit) {
             (TableSize::Off, _) | (TableSize::Auto, Limit::Plies(0..=2)) => None,
@@ -122,7 +122,7 @@ impl SearchSettings {
         self.table_bits().map_or(0, Table::bytes)
     }
 
-    /// How many 4-tiles branches may have in a search of so many plies.
+    /// The maximum number of 4-tiles of branches in a search of this many plies.
     fn fours(&self, plies: u32) -> u32 {
         match (self.fours, self.limit) {
             (Some(fours), _) => fours,
@@ -131,13 +131,13 @@ impl SearchSettings {
         }
     }
 
-    /// Whether a value depends on nothing but the board and the depth.
+    /// Whether values depend only on the board and the depth.
     fn is_exact(&self) -> bool {
         self.prune <= 0.0 && !self.deeper
     }
 }
 
-/// A player by expectimax over the values of a network.
+/// An expectimax player with the values of a network.
 pub struct Expectimax<'a, const N: usize> {
     leaves: Leaves<'a>,
     rules: Rules,
@@ -145,15 +145,15 @@ pub struct Expectimax<'a, const N: usize> {
     level: Level,
     stop: Option<Arc<AtomicBool>>,
     endgames: Option<&'a Endgames>,
-    /// The endgames that the values in the table depend on.
+    /// The endgames on which the values in the table depend.
     known: Vec<(u8, u32)>,
     table: Option<Table>,
-    /// The memory of each thread.
+    /// The buffers of each thread.
     trees: Vec<Tree<N>>,
 }
 
 impl<'a, const N: usize> Expectimax<'a, N> {
-    /// A player that searches with so many threads.
+    /// A player that searches with this many threads.
     pub fn new(view: View<'a>, rules: Rules, settings: SearchSettings, threads: usize) -> Self {
         let trees = (0..threads.max(1)).map(|_| Tree::new()).collect();
         let leaves = Leaves { view, visitor: None, known: None };
@@ -170,28 +170,28 @@ impl<'a, const N: usize> Expectimax<'a, N> {
         }
     }
 
-    /// The same by a given instruction set: the same values.
+    /// Uses a given instruction set; the values are the same.
     pub fn with_level(self, level: Level) -> Self {
         Expectimax { level, ..self }
     }
 
-    /// The same, but a search gives up when the flag is set: it has the values of the last depth that it finished, and
-    /// of 1-ply at least.
+    /// Stops a search when the flag is set. It then returns the values of the last completed depth, which is 1-ply at
+    /// least.
     pub fn with_stop(self, stop: Arc<AtomicBool>) -> Self {
         Expectimax { stop: Some(stop), ..self }
     }
 
-    /// The same, but the visitor sees every board that is evaluated.
+    /// Reports every evaluated board to the visitor.
     pub fn with_visitor(self, visitor: &'a dyn Visitor) -> Self {
         Expectimax { leaves: Leaves { visitor: Some(visitor), ..self.leaves }, ..self }
     }
 
-    /// The same, but afterstates of endgames are worth what their tables say.
+    /// Uses endgame tables for the values of their afterstates.
     pub fn with_endgames(self, endgames: Option<&'a Endgames>) -> Self {
         Expectimax { endgames: endgames.filter(|_| N == 4), ..self }
     }
 
-    /// The endgames around a state. Values of afterstates depend on which they are.
+    /// The endgames around a state. Values of afterstates depend on them.
     fn known(&mut self, state: State<N>, patience: Patience) -> Option<Known<'a>> {
         let spawns = match self.settings.limit {
             Limit::Plies(plies) => plies as usize - 1,
@@ -207,7 +207,8 @@ impl<'a, const N: usize> Expectimax<'a, N> {
         known
     }
 
-    /// The values of a state's moves, 0 where they are illegal; `None` when the effort is spent or the search is stopped.
+    /// The values of a state's moves, 0 where they are illegal; `None` if the budget is used up or the search is
+    /// stopped.
     fn search(
         &mut self,
         slides: &Slides<N>,
@@ -235,8 +236,8 @@ impl<'a, const N: usize> Expectimax<'a, N> {
         };
         let fours = self.settings.fours(plies);
         let values = match self.trees.len() {
-            // What the table holds depends on the branches that each thread happened to take: values that are not exact
-            // would too, and so would the number of nodes.
+            // The contents of the table depend on which branches each thread happened to take. Inexact values would
+            // depend on them too, and so would the number of nodes.
             2.. if plies > 2 && self.settings.is_exact() && most == u64::MAX => {
                 self.search_together(slides, plies, fours, &conditions)
             }
@@ -246,7 +247,7 @@ impl<'a, const N: usize> Expectimax<'a, N> {
         values.map(|values| std::array::from_fn(|a| slides.rewards[a] as f32 + values[a]))
     }
 
-    /// The values of the afterstates by one thread; nothing is put on the heap, since at 2-ply a move takes only some
+    /// The values of the afterstates by one thread. Allocates nothing, since at 2-ply a move takes only a few
     /// microseconds.
     fn search_alone(
         &mut self,
@@ -266,7 +267,7 @@ impl<'a, const N: usize> Expectimax<'a, N> {
         Some(values)
     }
 
-    /// The values of the afterstates by all threads, which share what is behind the first spawn.
+    /// The values of the afterstates by all threads, which share the work after the first spawn.
     fn search_together(
         &mut self,
         slides: &Slides<N>,
@@ -284,11 +285,11 @@ impl<'a, const N: usize> Expectimax<'a, N> {
         let ends = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let work = |thread: usize, tree: &mut Tree<N>| {
             while taken.fetch_add(1, Relaxed) < tasks.len() && !late.load(Relaxed) {
-                // From both ends: neighbours have much in common, and would be searched twice at the same time.
+                // Works from both ends: neighbours have much in common, and would be searched twice at the same time.
                 let place = ends[thread % 2].fetch_add(1, Relaxed);
                 let task = if thread.is_multiple_of(2) { place } else { tasks.len() - 1 - place };
                 let Branch { afterstate, probability, fours } = tasks[task];
-                // Behind too many 4-tiles only the value counts.
+                // With too many 4-tiles only the value counts.
                 let layers = if fours.is_some() { plies - 2 } else { 0 };
                 match tree.search(&[afterstate], layers, (probability, fours.unwrap_or_default()), conditions)
                 {
@@ -309,12 +310,12 @@ impl<'a, const N: usize> Expectimax<'a, N> {
         Some(values)
     }
 
-    /// Searches deeper and deeper until the effort is spent.
+    /// Iterative deepening until the budget is used up.
     fn deepen(&mut self, state: State<N>, slides: &Slides<N>, effort: Effort) -> ([f32; 4], u32) {
         let mut known = self.known(state, patience(effort, GAMES_SHARE));
         let mut last = (self.search(slides, 1, Effort::Any, known.as_ref()).unwrap_or_default(), 1);
         let mut nodes = [1, 1];
-        // Where there is no choice, no effort is spent on it.
+        // A forced move needs no search.
         while last.1 < MAX_PLIES && slides.legal.len() > 1 {
             let before = self.evaluated();
             if !effort.allows(before, next_nodes(nodes)) {
@@ -342,7 +343,7 @@ impl<const N: usize> Player<N> for Expectimax<'_, N> {
     fn advise(&mut self, state: State<N>) -> Advice {
         let (start, before) = (Instant::now(), self.evaluated());
         if !self.settings.is_exact() || matches!(self.settings.limit, Limit::Nodes(_) | Limit::Adaptive(_)) {
-            // What is left of other moves would make values, or the number of nodes, depend on them.
+            // Entries left by other moves would make values, or the number of nodes, depend on them.
             self.table.iter_mut().for_each(Table::clear);
         }
         let slides = state.slides();
@@ -381,7 +382,8 @@ impl<const N: usize> Player<N> for Expectimax<'_, N> {
     }
 }
 
-/// How long a search waits for endgames: by time, it does not; it may spend this share of what is left on getting them ready.
+/// How long a search waits for endgames: a search by time does not wait, but may spend this share of the remaining time
+/// on preparing them.
 fn patience(effort: Effort, share: f32) -> Patience {
     match effort {
         Effort::Until(deadline) => {

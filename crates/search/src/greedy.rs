@@ -1,20 +1,19 @@
-//! Greedy play of whole games, where a network's speed counts: a few games take turns, move by move, so that the memory
-//! accesses of one are in flight while the others compute.
+//! Greedy play of whole games, as fast as the network allows: a few games alternate, move by move, so that the memory
+//! accesses of one overlap with the computations of the others.
 
 use afterstate_game::{Rules, State};
 use afterstate_network::{GameResult, GreedyGame, Isa, Kernel, Level, Network, Values, dispatch};
 
 use crate::{Downgrade, Endgames};
 
-/// Games that take turns.
+/// The number of games that alternate.
 const GAMES: usize = 2;
 
-/// Moves between two reports: some milliseconds.
+/// The number of moves between reports: some milliseconds.
 const CHUNK: u64 = 1 << 15;
 
-/// Plays games until there are no more numbers: what the best moves lead to, on downgraded boards where requested, and by
-/// tables where endgames are around.
-/// `report` is told of the games that have ended, and now and then of none; when it returns `false`, play stops.
+/// Plays games until there are no more numbers, by the best move; on downgraded boards if requested, and by tables near
+/// endgames. `report` receives the games that have ended, sometimes none; when it returns `false`, play stops.
 pub fn play_greedily(
     network: &Network,
     rules: &Rules,
@@ -45,7 +44,7 @@ struct Games<'a> {
 }
 
 impl Games<'_> {
-    /// What the moves of a state are worth where endgames are around, which are looked for on the downgraded board.
+    /// The returns of a state's moves near endgames, which are looked up on the downgraded board.
     #[inline(always)]
     fn by_tables<I: Isa, const N: usize>(&self, isa: I, state: State<N>) -> Option<[f32; 4]> {
         let endgames = self.endgames?;
@@ -66,7 +65,7 @@ impl Games<'_> {
     }
 }
 
-/// The hot loop: so many moves, by the games in turn.
+/// The hot loop: this many moves, by the games in turn.
 struct Chunk<'a, 'b, const N: usize> {
     games: &'a mut Games<'b>,
     playing: &'a mut Vec<GreedyGame<N>>,

@@ -1,18 +1,18 @@
-//! The values at the leaves of a search: the one place that asks the network for them.
+//! The values at the leaves of a search: the only place that queries the network.
 
 use afterstate_game::Afterstate;
 use afterstate_network::{Batch, Isa, View};
 
 use crate::endgame::Known;
 
-/// Sees every board whose value a search asks the network for.
+/// Observes every board that a search evaluates by the network.
 pub trait Visitor: Sync {
-    /// The value of this board was requested.
+    /// The value of this board has been requested.
     fn visit(&self, board: &[u8; 16]);
 }
 
-/// What gives leaves their values. Whoever knows better values of some boards than the network has is asked here, before the
-/// network is, once for each batch.
+/// Evaluates leaves. Sources with better values for some boards than the network's are queried here first, once for
+/// each batch.
 #[derive(Clone, Copy)]
 pub(crate) struct Leaves<'a> {
     pub(crate) view: View<'a>,

@@ -1,21 +1,21 @@
-//! The best line: how the game continues when typical tiles appear.
+//! The best line: how the game continues if typical tiles appear.
 
 use afterstate_game::{Afterstate, Move, Rules, State};
 use afterstate_network::View;
 
 use crate::{Advice, Downgrade, Limit, Player, PlayerSpec};
 
-/// A move of the line, and the state that a typical tile makes of it.
+/// A move of the line, and the state after a typical tile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LineMove<const N: usize> {
     /// The best move.
     pub best: Move,
-    /// The state after a typical tile: the one whose value, by greedy play, is nearest to the mean of all.
+    /// The state after a typical tile: the one whose value, by greedy play, is nearest to the mean over all tiles.
     pub next: State<N>,
 }
 
-/// The best line from a state: the first move is the one that was advised, each further one is found by a search of one
-/// ply less than the one before it.
+/// The best line from a state. The first move is the advised one; each further move is found by a search one ply
+/// shallower than the one before it.
 pub fn best_line<const N: usize>(
     view: View<'_>,
     rules: Rules,
@@ -42,7 +42,7 @@ fn typical<const N: usize>(greedy: &mut dyn Player<N>, rules: &Rules, afterstate
         |(state, probability): (State<N>, f64)| (state, probability, f64::from(greedy.advise(state).value()));
     let spawns: Vec<_> = afterstate.spawns(rules).map(value).collect();
     let mean: f64 = spawns.iter().map(|(_, probability, value)| probability * value).sum();
-    // Tiles that cannot appear are not typical; of equals, the first.
+    // Impossible tiles are not typical; on ties, the first one.
     let possible = spawns.iter().filter(|(_, probability, _)| *probability > 0.0);
     let nearest = possible.min_by(|a, b| (a.2 - mean).abs().total_cmp(&(b.2 - mean).abs()));
     nearest.map_or(State::new(afterstate.board()), |spawn| spawn.0)

@@ -1,33 +1,32 @@
-//! A chance node: an afterstate, the states that spawns make of it, and the afterstates behind those.
+//! A chance node: an afterstate, the states after its spawns, and the afterstates that follow those.
 
 use afterstate_game::{Afterstate, Board, Move, Rules};
 use afterstate_network::{Batch, Isa};
 
 use crate::leaves::Leaves;
 
-/// The most children that an afterstate can have. A line has at most two runs of empty cells: two slides along each of
-/// eight lines with two tiles in each of two runs.
+/// The maximum number of children of an afterstate. A line has at most two runs of empty cells: two slides along each
+/// of eight lines with two tiles in each of two runs.
 const CHILDREN: usize = 64;
 
-/// The most spawns that an afterstate can have: a 2 and a 4 on fifteen cells.
+/// The maximum number of spawns of an afterstate: a 2 and a 4 on fifteen cells.
 const SPAWNS: usize = 30;
 
-/// The place of a move that is illegal: its return stays −∞.
+/// The index of an illegal move: its return stays −∞.
 const NONE: u8 = CHILDREN as u8;
 
-/// An afterstate under evaluation. Its children are the different afterstates, two moves on, that its spawns lead
-/// to.
+/// An afterstate under evaluation. Its children are the distinct afterstates that its spawns and one move lead to.
 ///
 /// Equal children are found by structure, without comparing boards: tiles that appear in neighbouring empty cells of
 /// a line slide to the same board along that line, with the same reward.
 #[repr(C, align(64))]
 pub(crate) struct Node<const N: usize> {
-    /// Those after a 2, then those after a 4.
+    /// Those after a 2, followed by those after a 4.
     children: [Afterstate<N>; CHILDREN],
-    /// The reward of the move to each child, and once it is known, the child's value added. The second half stands for
-    /// moves that are illegal, and stays −∞.
+    /// The reward of the move to each child, plus the child's value once it is known. The second half is for illegal
+    /// moves, and stays −∞.
     returns: [f32; 2 * CHILDREN],
-    /// For each spawn, the places among the returns that the four moves lead to: the 2s in all empty cells, then the 4s.
+    /// For each spawn, the indices of the returns of the four moves: the 2s in all empty cells, then the 4s.
     spawns: [[u8; 4]; SPAWNS],
     /// The number of empty cells.
     cells: usize,
@@ -35,24 +34,24 @@ pub(crate) struct Node<const N: usize> {
     twos: usize,
     /// The number of children.
     len: usize,
-    /// The child whose value is needed next.
+    /// The next child to be evaluated.
     next: usize,
     /// The afterstate.
     pub(crate) afterstate: Afterstate<N>,
-    /// The probabilities, from the root on, of a 2 in one of the cells and of a 4.
+    /// The probabilities, from the root, of a 2 in one of the cells and of a 4.
     child_probabilities: [f64; 2],
-    /// How many 4-tiles branches may have that are searched from here on.
+    /// The number of 4-tiles that branches below this node may still have.
     fours: u32,
 }
 
-/// A way on from a chance node.
+/// A branch below a chance node.
 #[derive(Clone, Copy)]
 pub(crate) struct Branch<const N: usize> {
-    /// What it leads to.
+    /// The afterstate that it leads to.
     pub(crate) afterstate: Afterstate<N>,
-    /// The probability, from the root on, of one of the states that come before.
+    /// The probability, from the root, of one of the states before it.
     pub(crate) probability: f64,
-    /// How many 4-tiles branches may have that are searched from there on; none where it has too many already.
+    /// The number of 4-tiles that branches below it may still have; `None` if it already has too many.
     pub(crate) fours: Option<u32>,
 }
 
@@ -89,7 +88,7 @@ impl<const N: usize> Node<N> {
         self.expand_tile(afterstate, empty.mask(), 2, self.cells);
     }
 
-    /// Finds the children after a tile has appeared in each of the empty cells.
+    /// Finds the children after a tile has spawned in each of the empty cells.
     #[inline(always)]
     fn expand_tile(&mut self, afterstate: Afterstate<N>, empty: u16, tile: u8, first: usize) {
         const FIRST_COLUMN: u16 = 0x1111;
@@ -115,7 +114,7 @@ impl<const N: usize> Node<N> {
                 self.len += 1;
                 child as u8
             };
-            // The first of neighbours has the board for all of them; a later one can move where the first
+            // The first of several neighbours has the board for all of them; a later one can move where the first
             // cannot.
             if !is(empty_on_the_left) {
                 let shared = is(empty_on_the_right);
@@ -136,7 +135,7 @@ impl<const N: usize> Node<N> {
         }
     }
 
-    /// Takes afterstates for children that no tile comes before.
+    /// Makes these afterstates the children, without a spawn before them.
     #[inline(always)]
     pub(crate) fn hold(&mut self, afterstates: &[Afterstate<N>], probability: f64, fours: u32) {
         for (child, &afterstate) in afterstates.iter().enumerate().take(CHILDREN) {
@@ -159,7 +158,7 @@ impl<const N: usize> Node<N> {
         &self.returns
     }
 
-    /// The way to a child.
+    /// The branch to a child.
     #[inline(always)]
     pub(crate) fn branch(&self, child: usize) -> Branch<N> {
         let is_four = usize::from(child >= self.twos);
@@ -170,32 +169,32 @@ impl<const N: usize> Node<N> {
         }
     }
 
-    /// How many 4-tiles branches may have that are searched from here on.
+    /// The number of 4-tiles that branches below this node may still have.
     #[inline(always)]
     pub(crate) fn fours(&self) -> u32 {
         self.fours
     }
 
-    /// The way to the first child that has no value yet.
+    /// The branch to the first child without a value.
     #[inline(always)]
     pub(crate) fn next_branch(&self) -> Option<Branch<N>> {
         (self.next < self.len).then(|| self.branch(self.next))
     }
 
-    /// The child after that one, if there is one; else any afterstate.
+    /// The child after that one, if there is one, or else an arbitrary afterstate.
     #[inline(always)]
     pub(crate) fn child_after_next(&self) -> Afterstate<N> {
         self.children[(self.next + 1) % CHILDREN]
     }
 
-    /// Gives that child its value.
+    /// Sets the value of that child.
     #[inline(always)]
     pub(crate) fn take_value(&mut self, value: f32) {
         self.returns[self.next % CHILDREN] += value;
         self.next += 1;
     }
 
-    /// Gives all children the values of leaves.
+    /// Evaluates all children as leaves.
     #[inline(always)]
     pub(crate) fn add_values<I: Isa>(&mut self, isa: I, leaves: &Leaves<'_>, batch: &mut Batch) {
         let len = self.len.min(CHILDREN);
@@ -203,9 +202,9 @@ impl<const N: usize> Node<N> {
     }
 
     /// The value of the afterstate, once those of all children are known: the mean over the empty cells of the best
-    /// return after a 2 and after a 4. States without a move are worth 0.
+    /// return after a 2 and after a 4. States without a legal move have value 0.
     ///
-    /// The order of the sum is fixed: the cells row by row, for each tile.
+    /// The order of summation is fixed: the cells row by row, for each tile.
     #[inline(always)]
     pub(crate) fn expectation(&self, rules: &Rules) -> f32 {
         let (twos, fours) = self.spawns[..2 * self.cells].split_at(self.cells);
@@ -217,7 +216,7 @@ impl<const N: usize> Node<N> {
         ((sum_of_twos * (1.0 - rules.four) + sum_of_fours * rules.four) / self.cells as f64) as f32
     }
 
-    /// The best return of a spawn's moves.
+    /// The best return of the moves after a spawn.
     #[inline(always)]
     fn best(&self, spawn: &[u8; 4]) -> f32 {
         let [a, b, c, d] = spawn.map(|child| self.returns[usize::from(child) % (2 * CHILDREN)]);

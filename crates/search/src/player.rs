@@ -5,13 +5,13 @@ use std::time::Duration;
 use afterstate_game::{Move, Moves, State};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-/// What a player thinks of a state.
+/// A player's evaluation of a state.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Advice {
-    /// The value of each move by number: its reward and the score expected after it; `None` where it is illegal. A policy has
-    /// probabilities instead of scores, with its votes added.
+    /// The value of each move by number: its reward plus the expected score after it; `None` if it is illegal. A policy
+    /// has probabilities, plus votes, instead of scores.
     pub values: [Option<f32>; 4],
-    /// What a policy says of the moves, which expects no score.
+    /// The output of a policy, which expects no score.
     pub policy: Option<PolicyAdvice>,
     /// The number of moves that the player looked ahead.
     pub plies: u32,
@@ -21,35 +21,35 @@ pub struct Advice {
     pub time: Duration,
 }
 
-/// What a policy says of moves, by their numbers.
+/// The output of a policy, by move number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PolicyAdvice {
-    /// How probable they are: the mean over the boards that were looked at.
+    /// The probability of each move: the mean over the boards evaluated.
     pub probabilities: [f32; 4],
-    /// How many of the symmetric boards are for each, where they vote.
+    /// The number of symmetric boards that vote for each move, if they vote.
     pub votes: Option<[u8; 4]>,
 }
 
 impl Advice {
-    /// The move with the largest value, the first one of equals; `None` when the game is over.
+    /// The move with the largest value, the first one on ties; `None` if the game is over.
     pub fn best(&self) -> Option<Move> {
-        // From a legal move on, so that values that are no numbers cannot lead to an illegal one.
+        // Starts from a legal move, so that NaN values cannot lead to an illegal one.
         let legal = Move::ALL.into_iter().filter_map(|a| Some((a, self.values[a as usize]?)));
         legal.reduce(|best, other| if other.1 > best.1 { other } else { best }).map(|(a, _)| a)
     }
 
-    /// The value of the best move: the score that is expected from here on. 0 when the game is over.
+    /// The value of the best move: the score expected from here on. 0 if the game is over.
     pub fn value(&self) -> f32 {
         self.best().and_then(|a| self.values[a as usize]).unwrap_or_default()
     }
 
-    /// Figures of the legal moves.
+    /// Restricts figures to the legal moves.
     fn of_legal<T: Copy>(&self, figures: [T; 4]) -> ByMove<T> {
         ByMove(Move::ALL.map(|a| self.values[a as usize].map(|_| figures[a as usize])))
     }
 }
 
-/// As `afterstate advise --json` and the server give it. `expected` is null for a policy.
+/// The format of `afterstate advise --json` and the server. `expected` is null for a policy.
 impl Serialize for Advice {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -69,7 +69,7 @@ impl Serialize for Advice {
     }
 }
 
-/// A figure of each move, by its name; null where there is none.
+/// A figure for each move, serialized by move name; null where there is none.
 pub struct ByMove<T>(pub [Option<T>; 4]);
 
 impl<T: Serialize> Serialize for ByMove<T> {
@@ -83,12 +83,12 @@ pub trait Player<const N: usize>: Send {
     /// The values of a state's moves.
     fn advise(&mut self, state: State<N>) -> Advice;
 
-    /// The number of games that are best played in step, so that [`advise_all`](Self::advise_all) sees their states together.
+    /// The preferred number of games in step, so that [`advise_all`](Self::advise_all) sees their states together.
     fn games_in_step(&self) -> usize {
         1
     }
 
-    /// The values of the moves of several states, one of each game. The value of a state does not depend on the others.
+    /// The values of the moves of several states, one of each game. A state's values do not depend on the others.
     fn advise_all(&mut self, states: &[State<N>]) -> Vec<Advice> {
         states.iter().map(|&state| self.advise(state)).collect()
     }

@@ -1,11 +1,11 @@
-//! Random play: the baseline that everything is better than.
+//! Random play: the weakest baseline.
 
 use afterstate_game::{State, game_rng};
 use rand_core::Rng;
 
 use crate::{Advice, Player, player::for_legal};
 
-/// Plays uniformly random legal moves. The move is a function of the state, so that games can be repeated, and do not
+/// Plays uniformly random legal moves. The move is a function of the state, so that games are reproducible, and do not
 /// depend on which thread plays them.
 #[derive(Clone, Copy, Debug)]
 pub struct Random;

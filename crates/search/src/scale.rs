@@ -1,7 +1,8 @@
-//! The scale of an endgame's chances: a straight line over the chances, fitted to a network's values on the boards of greedy games.
+//! The scale of an endgame's chances: a straight line over the chances, fitted to a network's values on the boards of
+//! greedy games.
 //!
-//! The games need the network alone and take little; the chances need most layers of the table. So a search that cannot wait plays
-//! the games bit by bit, and leaves the chances to a thread that has the tables.
+//! The games need only the network and take little time; the chances need most layers of the table. A search that
+//! cannot wait therefore plays the games bit by bit, and leaves the chances to a background thread.
 
 use std::time::Instant;
 
@@ -9,36 +10,37 @@ use afterstate_endgame::{Near, Tables, Walls};
 use afterstate_game::{Afterstate, Board, Rules, State, game_rng};
 use afterstate_network::{Isa, Kernel, Level, View, dispatch};
 
-/// Endgames whose free tiles sum to less are left to the network: with many empty cells, walls that never move are pessimistic.
+/// Endgames whose free tiles sum to less are left to the network: with many empty cells, assuming fixed walls is
+/// pessimistic.
 pub(crate) const LEAST_SUM: u32 = 32;
 
-/// The greedy games that a scale is fitted by.
+/// The number of greedy games to which a scale is fitted.
 const GAMES: u64 = 60;
 
 /// The seed of these games.
 const SEED: u64 = 27;
 
-/// Fewer boards say nothing.
+/// With fewer boards there is no fit.
 const LEAST_BOARDS: f64 = 200.0;
 
-/// The values that a network has where the chance is 0, and where it is 1.
+/// The network's values at chance 0 and at chance 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Scale {
-    /// Where the endgame is lost.
+    /// The value of a lost endgame.
     pub lost: f32,
-    /// Where it is won.
+    /// The value of a won endgame.
     pub won: f32,
 }
 
 impl Scale {
-    /// The value of a chance.
+    /// Converts a chance to a value.
     #[inline]
     pub fn value(self, chance: f32) -> f32 {
         self.lost + chance * (self.won - self.lost)
     }
 }
 
-/// An endgame whose scale is wanted.
+/// An endgame whose scale is to be fitted.
 #[derive(Clone, Copy)]
 pub(crate) struct Endgame<'a> {
     pub(crate) tables: &'a Tables,
@@ -49,7 +51,7 @@ pub(crate) struct Endgame<'a> {
 }
 
 impl<'a> Endgame<'a> {
-    /// The endgame where a board is in it.
+    /// The endgame if a board is in it.
     fn around(self, board: &[u8; 16]) -> Option<Near<'a>> {
         let is_it = |near: &Near<'_>| near.number() == self.number && near.walls() == self.walls;
         self.tables.near(board).into_iter().find(is_it)
@@ -63,11 +65,11 @@ impl<'a> Endgame<'a> {
 /// Greedy games from an endgame's empty region, as far as they have been played.
 #[derive(Default)]
 pub(crate) struct Games {
-    /// The board that they start from; within, none where the walls do not fit the table.
+    /// The initial board; the inner option is `None` if the walls do not fit the table.
     start: Option<Option<Board<4>>>,
-    /// The number of games that are over.
+    /// The number of completed games.
     over: u64,
-    /// The game that is being played.
+    /// The current game.
     present: Option<Game>,
     boards: Vec<Seen>,
 }
@@ -77,7 +79,7 @@ struct Game {
     afterstate: Afterstate<4>,
 }
 
-/// A board that came up.
+/// A board that occurred.
 struct Seen {
     game: u64,
     board: [u8; 16],
@@ -85,7 +87,8 @@ struct Seen {
 }
 
 impl Games {
-    /// Plays on, until that time or until all games are over; says whether they are. One move is made in any case.
+    /// Continues playing until that time or until all games are over; returns whether they are. Makes at least one
+    /// move.
     pub(crate) fn play(
         &mut self,
         view: View<'_>,
@@ -96,8 +99,8 @@ impl Games {
         dispatch(Level::best(), Play { games: self, view, rules, endgame, until })
     }
 
-    /// The scale by the boards of all games; `None` where the values do not rise with the chances, or there are too few boards. Loads the
-    /// layers that the games came through.
+    /// The scale fitted to the boards of all games; `None` if the values do not increase with the chances, or there are
+    /// too few boards. Loads the layers that the games passed through.
     pub(crate) fn scale(&self, endgame: Endgame<'_>) -> Option<Scale> {
         let target = endgame.target();
         let (mut line, mut won) = (Line::default(), None);
@@ -105,7 +108,7 @@ impl Games {
             if won == Some(*game) {
                 continue;
             }
-            // A layer that cannot be loaded is left out.
+            // A layer that fails to load is left out.
             let region = endgame.around(board).and_then(|near| near.load(0).ok());
             match region.and_then(|region| region.chance(board)) {
                 Some(chance) if free_sum(board, target) >= LEAST_SUM => {
@@ -171,7 +174,7 @@ impl Kernel for Play<'_> {
     }
 }
 
-/// What the best move leads to.
+/// The afterstate of the best move.
 #[inline(always)]
 fn greedy<I: Isa>(isa: I, view: &View<'_>, state: State<4>) -> Option<Afterstate<4>> {
     let mut best: Option<(f32, Afterstate<4>)> = None;
@@ -184,7 +187,7 @@ fn greedy<I: Isa>(isa: I, view: &View<'_>, state: State<4>) -> Option<Afterstate
     best.map(|(_, afterstate)| afterstate)
 }
 
-/// The sums of a straight line by least squares.
+/// The sums of a linear least-squares fit.
 #[derive(Default)]
 struct Line {
     n: f64,
@@ -212,14 +215,14 @@ impl Line {
     }
 }
 
-/// Walls in a shape, each beside the next larger one, and nothing else: of all such boards the one with the largest value.
+/// Only walls, in a shape, each adjacent to the next larger one: of all such boards, the one with the largest value.
 #[inline(always)]
 pub(crate) fn start_board(shape: Walls, walls: u32, value: impl Fn(Board<4>) -> f32) -> Option<Board<4>> {
     let boards = paths(shape).into_iter().map(|path| start(&path, walls)).collect::<Option<Vec<_>>>()?;
     boards.into_iter().max_by(|a, b| value(*a).total_cmp(&value(*b)))
 }
 
-/// The ways through all cells of a shape from neighbour to neighbour.
+/// The paths through all cells of a shape from neighbour to neighbour.
 fn paths(walls: Walls) -> Vec<Vec<usize>> {
     let mut found = Vec::new();
     for first in (0..16).filter(|cell| walls.0 >> cell & 1 == 1) {
@@ -244,7 +247,7 @@ fn extend(path: &mut Vec<usize>, walls: Walls, found: &mut Vec<Vec<usize>>) {
     }
 }
 
-/// A board with walls along a path, the largest one first, and nothing else.
+/// A board with only walls along a path, the largest one first.
 fn start(path: &[usize], walls: u32) -> Option<Board<4>> {
     let mut exponents = [0; 16];
     let mut rest = walls;

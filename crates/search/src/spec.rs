@@ -1,4 +1,4 @@
-//! How a player is written as text: `3ply`, `10ms+downgrade`, `random`.
+//! The text form of players: `3ply`, `10ms+downgrade`, `random`.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
     TileDowngrading,
 };
 
-/// A player by its text: a limit, and options with `+` before each.
+/// A player in text form: a limit, followed by options, each preceded by `+`.
 ///
 /// ```
 /// use afterstate_search::{Limit, PlayerSpec};
@@ -23,33 +23,33 @@ use crate::{
 pub struct PlayerSpec {
     /// How to search; `None` for random play.
     pub search: Option<SearchSettings>,
-    /// Which states are downgraded; `None` where nothing was said of it, which is what the model selects, or none.
+    /// Which states are downgraded; `None` if unspecified: the model's setting, or none.
     pub downgrade: Option<Downgrade>,
 }
 
-/// Why a text is no player.
+/// Why a text is not a player.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// The part before the options.
+    /// An invalid limit, the part before the options.
     #[error(
-        "`{0}` is no search: write 1ply to {MAX_PLIES}ply, a time for each move such as 10ms or 1s, a number of nodes such as \
+        "`{0}` is not a search: write 1ply to {MAX_PLIES}ply, a time for each move such as 10ms or 1s, a number of nodes such as \
          20000nodes, adaptive or adaptive=NODES, or random"
     )]
     Limit(String),
-    /// An option that does not exist, or does not go with what is before it.
+    /// An option that does not exist, or cannot be combined with the preceding text.
     #[error(
-        "`{0}` is no option of a search: there are shallow=CELLS, prune=PROBABILITY, fours=NUMBER, deeper, table=off, table=BITS \
+        "`{0}` is not an option of a search: the options are shallow=CELLS, prune=PROBABILITY, fours=NUMBER, deeper, table=off, table=BITS \
          and downgrade, downgrade=TILE, downgrade=TILE..SUM, downgrade=TILE-once or downgrade=off"
     )]
     Option(String),
-    /// An option's value.
-    #[error("`{option}={found}` cannot be: {option} takes {right}")]
+    /// An invalid value of an option.
+    #[error("`{option}={found}` is invalid: {option} takes {right}")]
     Value {
         /// The option.
         option: &'static str,
-        /// What was written.
+        /// The value that was given.
         found: String,
-        /// What would be right.
+        /// The values that are allowed.
         right: &'static str,
     },
 }
@@ -60,33 +60,32 @@ impl PlayerSpec {
         PlayerSpec { search: Some(SearchSettings::new(limit)), downgrade: None }
     }
 
-    /// Whether no tile that appears is looked at.
+    /// Whether the search is 1-ply, so that no spawn is considered.
     pub fn is_one_ply(&self) -> bool {
         self.search.is_some_and(|search| search.limit == Limit::Plies(1))
     }
 
-    /// Whether this is greedy play and nothing else.
+    /// Whether this is plain greedy play.
     pub fn is_greedy(&self) -> bool {
         self.is_one_ply() && self.downgrade.is_none_or(|downgrade| downgrade == Downgrade::OFF)
     }
 
-    /// The same, but unless the text said something of downgrading, these states are downgraded. Random play does not
-    /// look at them.
+    /// Sets which states are downgraded, unless the text did. Random play ignores it.
     pub fn or_downgraded(self, downgrade: Option<Downgrade>) -> Self {
         let downgrade = self.downgrade.or(downgrade.filter(|_| self.search.is_some()));
         PlayerSpec { downgrade, ..self }
     }
 
-    /// Refuses tables that do not fit into memory, of so many players.
+    /// Rejects tables for this many players that do not fit into memory.
     ///
     /// # Errors
-    /// With the figures.
+    /// If they do not fit, with the figures.
     pub fn check_fits(&self, players: usize) -> Result<(), MemoryError> {
         let bytes = self.search.map_or(0, |search| search.table_bytes().saturating_mul(players as u64));
         check_fits(&format!("the table of `{self}` for {players} threads"), bytes)
     }
 
-    /// The player, searching by the values of a network with so many threads.
+    /// Creates the player, searching by the values of a network with this many threads.
     pub fn player<'a, const N: usize>(
         &self,
         view: View<'a>,
@@ -96,7 +95,7 @@ impl PlayerSpec {
         self.player_with(view, rules, threads, |search| search)
     }
 
-    /// The same, with a search that is first changed: to be stopped, or to be watched.
+    /// The same, with a hook that configures the search first, for stopping or observing it.
     pub fn player_with<'a, const N: usize>(
         &self,
         view: View<'a>,
@@ -115,7 +114,7 @@ impl PlayerSpec {
     }
 }
 
-/// As its text.
+/// Serialized as text.
 impl serde::Serialize for PlayerSpec {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -140,7 +139,7 @@ impl FromStr for PlayerSpec {
     }
 }
 
-/// The most nodes that a search may be given: days of work.
+/// The maximum number of nodes of a search: days of work.
 const MOST_NODES: u64 = 1_000_000_000_000;
 
 fn parse_limit(text: &str) -> Option<Limit> {

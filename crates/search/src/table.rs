@@ -1,12 +1,12 @@
-//! The transposition table: values of afterstates that have been searched, shared by the threads of a search.
+//! The transposition table: values of searched afterstates, shared by the threads of a search.
 //!
-//! Direct-mapped, always replaced, with whole keys: an entry is used only for the very board and depth that it
-//! was made for, so an exact search gives the same bits with and without it, and with any number of threads. It stays valid
-//! from move to move while the weights stand still. Small tables that stay in the caches beat large ones up to 4-ply
+//! Direct-mapped, always replacing, with full keys: an entry is used only for exactly its board and depth, so an exact
+//! search gives the same bits with and without it, and with any number of threads. It stays valid from move to move
+//! while the weights do not change. Small tables that fit in the caches beat large ones up to 4-ply
 //! (`docs/performance.md`).
 //!
-//! Threads read and write without locks. An entry is three words, of which the third is mixed into the other two: halves
-//! of two entries, written at the same time, do not give the board that is looked for.
+//! Threads read and write without locks. An entry is three words, the third of which is mixed into the other two, so
+//! that halves of two entries, written concurrently, do not yield the wanted board.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -16,21 +16,21 @@ use afterstate_network::prefetch;
 pub(crate) struct Table {
     entries: Box<[Entry]>,
     shift: u32,
-    /// Entries of other generations are forgotten; in the bits above those of a depth.
+    /// Entries of other generations are ignored. Stored in the bits above those of a depth.
     generation: u32,
 }
 
-/// How deep a value has been searched: the chance layers below it, and the 4-tiles that were allowed for in them.
+/// The depth of a searched value: the chance layers below it, and the 4-tiles allowed in them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Depth(u32);
 
 /// The bits of a depth.
 const DEPTH: u32 = (1 << 8) - 1;
-/// The bits of the number of 4-tiles; this number stands for as many as there are layers.
+/// The bits of the number of 4-tiles; their maximum means as many as there are layers.
 const FOURS: u32 = (1 << 3) - 1;
 
 impl Depth {
-    /// So many layers, behind at most so many 4-tiles. In the last layer no branch is left out.
+    /// This many layers, with at most `fours` 4-tiles. In the last layer no branch is skipped.
     #[inline(always)]
     pub(crate) fn new(layers: u32, fours: u32) -> Self {
         let fours = if fours + 1 >= layers { FOURS } else { fours.min(FOURS - 1) };
@@ -38,12 +38,12 @@ impl Depth {
     }
 }
 
-/// Half a cache line: the board and, mixed into both of its halves, value and stamp.
+/// Half a cache line: the board with value and stamp mixed into both of its halves.
 #[derive(Default)]
 #[repr(C, align(32))]
 struct Entry {
     board: [AtomicU64; 2],
-    /// The value, and in the upper half the depth and the generation of the table.
+    /// The value, and in the upper half the depth and the table's generation.
     rest: AtomicU64,
 }
 
@@ -62,32 +62,32 @@ impl Table {
 
     #[inline(always)]
     fn slot(&self, [low, high]: [u64; 2]) -> usize {
-        // Rotated so that exponents, five bits of eight, meet others' unused bits; the uppermost bits of the
+        // Rotated so that exponents, five bits of eight, meet unused bits of others; the uppermost bits of the
         // product depend on all bits.
         let mixed = (low ^ high.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed >> self.shift) as usize & (self.entries.len() - 1)
     }
 
-    /// The value of a board searched so deep; deeper too, if `deeper` is allowed.
+    /// The value of a board searched to this depth, or deeper if `deeper` is set.
     #[inline(always)]
     pub(crate) fn get(&self, board: [u8; 16], Depth(depth): Depth, deeper: bool) -> Option<f32> {
         let board = halves(board);
         let entry = &self.entries[self.slot(board)];
         let rest = entry.rest.load(Relaxed);
         let found = [0, 1].map(|half| entry.board[half].load(Relaxed) ^ rest);
-        // No board is without tiles, so an unused entry, all zeros, is none's.
+        // No board is empty, so an unused entry, all zeros, matches none.
         let (stamp, wanted) = ((rest >> 32) as u32, self.generation | depth);
         let fits = stamp == wanted || deeper && stamp > wanted && stamp <= self.generation | DEPTH;
         (found == board && fits).then(|| f32::from_bits(rest as u32))
     }
 
-    /// Prefetches the entry of a board that will be looked for soon.
+    /// Prefetches the entry of a board that will be looked up soon.
     #[inline(always)]
     pub(crate) fn prefetch(&self, board: [u8; 16]) {
         prefetch(&self.entries[self.slot(halves(board))]);
     }
 
-    /// Keeps a value, in the place of whatever was there.
+    /// Stores a value, replacing any other entry.
     #[inline(always)]
     pub(crate) fn put(&self, board: [u8; 16], Depth(depth): Depth, value: f32) {
         let board = halves(board);
@@ -98,11 +98,11 @@ impl Table {
         entry.board[1].store(board[1] ^ rest, Relaxed);
     }
 
-    /// Forgets everything. It takes no time, so that a search by time has all of it.
+    /// Invalidates all entries in constant time, so that a search by time loses none.
     pub(crate) fn clear(&mut self) {
         self.generation = self.generation.wrapping_add(DEPTH + 1);
         if self.generation == 0 {
-            // What the first generation left would be known again.
+            // Entries of the first generation would become valid again.
             self.entries.iter_mut().for_each(|entry| *entry = Entry::default());
         }
     }
@@ -149,7 +149,7 @@ mod tests {
             .collect();
         for &(layers, fours, depth) in &depths {
             for &(other_layers, other_fours, other) in &depths {
-                // All that six or more 4-tiles leave out counts as the same; nobody asks for so many.
+                // All limits of six or more 4-tiles have the same code; no search uses so many.
                 let [a, b] = [(fours, layers), (other_fours, other_layers)]
                     .map(|(f, l)| if f + 1 >= l { 7 } else { f.min(6) });
                 assert_eq!(depth == other, layers == other_layers && a == b);

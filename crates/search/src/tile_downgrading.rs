@@ -1,13 +1,13 @@
 //! guei-2021, section IV.C.3: tile-downgrading.
 //!
 //! Boards with very large tiles are rare in training, and their values poor. The tiles above the largest missing one
-//! are halved before the search: the moves are the same, the values those of a better-known board.
+//! are halved before the search: the moves stay the same, and the values are those of a better-known board.
 //!
 //! Differences from the paper:
-//! 1. The tile from which on boards are downgraded can be another one than 32768.
-//! 2. It is done again as long as the board has such a tile: 65536 becomes 16384 at once where 32768 and 16384 are missing.
-//!    The paper's single step is `32768-once`.
-//! 3. A network that has learned the last part of the way to a tile sees the boards of that part as they are.
+//! 1. The threshold tile can be another one than 32768.
+//! 2. Downgrading is repeated while the board has such a tile: 65536 becomes 16384 at once if 32768 and 16384 are
+//!    missing. The paper's single step is `32768-once`.
+//! 3. A network trained for the last part of the way to a tile sees the boards of that part unchanged.
 //!
 //! Values are those of the downgraded state, as in the paper.
 
@@ -21,9 +21,9 @@ use crate::{Advice, Player};
 /// The exponent of the largest tile of all.
 const LARGEST: u8 = 17;
 
-/// Which boards are downgraded, as text: `32768` for those with that tile or a larger one, `16384..28672` for those with a
-/// 16384-tile until their large tiles reach 28672 (then not before there is a 32768-tile), `32768-once` for a single step as in
-/// guei-2021, `off` for none.
+/// Which boards are downgraded, as text: `32768` for those with that tile or a larger one, `16384..28672` for those
+/// with a 16384-tile until their large tiles sum to 28672 (then not before there is a 32768-tile), `32768-once` for a
+/// single step as in guei-2021, `off` for none.
 ///
 /// ```
 /// use afterstate_game::State;
@@ -37,15 +37,15 @@ const LARGEST: u8 = 17;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Downgrade {
-    /// The exponent of the smallest tile that makes a board one that is downgraded; more than any for none.
+    /// The smallest exponent whose presence triggers downgrading; larger than any for none.
     from: u8,
-    /// The sum of large tiles at which boards are no longer downgraded, up to the next power of two; 0 for nowhere.
+    /// The sum of large tiles at which downgrading ends, up to the next power of two; 0 if it does not end.
     until: u32,
-    /// Whether a board is downgraded by a single step.
+    /// Whether downgrading is a single step.
     once: bool,
 }
 
-/// A text that says nothing of downgrading.
+/// A text that does not describe downgrading.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` does not say which boards to downgrade: write off, a tile from 4 to 131072, or one and the sum of large tiles \
@@ -54,12 +54,12 @@ pub struct Downgrade {
 pub struct DowngradeError(String);
 
 impl Downgrade {
-    /// From 32768 on, the paper's tile.
+    /// At 32768 and above, as in the paper.
     pub const PAPER: Downgrade = Downgrade { from: 15, until: 0, once: false };
     /// None.
     pub const OFF: Downgrade = Downgrade { from: u8::MAX, until: 0, once: false };
 
-    /// Boards with a tile of this exponent or a larger one.
+    /// At tiles of this exponent and above.
     pub fn from_exponent(from: u8) -> Self {
         Downgrade { from, until: 0, once: false }
     }
@@ -69,8 +69,8 @@ impl Downgrade {
         largest >= self.from
     }
 
-    /// The state with all tiles above the largest missing one halved, once or as often as it is one of those that are
-    /// downgraded and a smaller tile than its largest one is missing.
+    /// The state with all tiles above the largest missing one halved, once or repeatedly while it qualifies and a tile
+    /// smaller than its largest one is missing.
     ///
     /// Different tiles stay different and equal ones equal, so the legal moves are the same.
     pub fn apply<const N: usize>(&self, mut state: State<N>) -> State<N> {
@@ -84,8 +84,8 @@ impl Downgrade {
         state
     }
 
-    /// What the moves of a state are worth, reward and value, on the downgraded board; −∞ where they are illegal. `None` where
-    /// boards are not downgraded.
+    /// The returns of a state's moves, reward plus value, on the downgraded board; −∞ where they are illegal. `None` if
+    /// the board is not downgraded.
     #[inline(always)]
     pub fn returns<I: Isa, const N: usize>(
         &self,
@@ -97,7 +97,7 @@ impl Downgrade {
             .then(|| isa.run_apart(Evaluate { view, slides: &self.apply(state).slides() }))
     }
 
-    /// Whether a board is one of those that are downgraded.
+    /// Whether a board qualifies for downgrading.
     fn holds_for<const N: usize>(&self, board: Board<N>) -> bool {
         let largest = board.max_exponent();
         let has_learned = || {
@@ -130,7 +130,8 @@ impl<const N: usize> Kernel for Evaluate<'_, N> {
     }
 }
 
-/// The state with all tiles above the largest missing one halved; `None` when no smaller tile than its largest one is missing.
+/// The state with all tiles above the largest missing one halved; `None` if no tile smaller than its largest one is
+/// missing.
 fn halved<const N: usize>(state: State<N>) -> Option<State<N>> {
     let is_missing = |exponent: &u8| state.board().exponents().all(|tile| tile != *exponent);
     let missing = (1..state.board().max_exponent()).rev().find(is_missing)?;
@@ -154,7 +155,7 @@ impl FromStr for Downgrade {
             None if text == "off" => Some(Downgrade::OFF),
             None => exponent(tile).map(|from| Downgrade { from, until: 0, once }),
             Some(sum) => exponent(tile).zip(sum.parse().ok()).and_then(|(from, until)| {
-                // A sum of tiles, none of them larger than the largest of all or smaller than 4.
+                // A sum of distinct tiles, none of them larger than the largest tile or smaller than 4.
                 let possible = until > 1 << from && until < 2 << LARGEST && until % 4 == 0;
                 possible.then_some(Downgrade { from, until, once })
             }),
@@ -180,7 +181,7 @@ impl serde::Serialize for Downgrade {
     }
 }
 
-/// A player that sees states downgraded.
+/// Wraps a player that is shown downgraded states.
 #[derive(Clone, Debug)]
 pub struct TileDowngrading<P> {
     player: P,
@@ -188,7 +189,7 @@ pub struct TileDowngrading<P> {
 }
 
 impl<P> TileDowngrading<P> {
-    /// Shows the player these states downgraded.
+    /// Wraps a player.
     pub fn new(player: P, downgrade: Downgrade) -> Self {
         TileDowngrading { player, downgrade }
     }

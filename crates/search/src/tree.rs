@@ -1,4 +1,4 @@
-//! The search below one afterstate: depth first, over a stack of chance nodes.
+//! The search below one afterstate: depth-first, over a stack of chance nodes.
 
 use std::{
     any::Any,
@@ -15,35 +15,35 @@ use crate::{
     table::{Depth, Table},
 };
 
-/// Nodes between two looks at the clock and at the flag: some microseconds.
+/// The number of nodes between checks of the clock and the stop flag: a few microseconds.
 const CLOCK_INTERVAL: u64 = 16;
 
-/// What holds for a whole search.
+/// The parameters of a search.
 #[derive(Clone, Copy)]
 pub(crate) struct Conditions<'a> {
     pub(crate) level: Level,
     pub(crate) leaves: Leaves<'a>,
     pub(crate) rules: Rules,
-    /// The values that are known.
+    /// The transposition table.
     pub(crate) table: Option<&'a Table>,
-    /// Branches that are less probable are not searched: their afterstates are evaluated as they are.
+    /// Branches with a smaller probability are not searched: their afterstates are evaluated directly.
     pub(crate) prune: f64,
-    /// Whether the value of a deeper search may stand in.
+    /// Whether the value of a deeper search may be used instead.
     pub(crate) deeper: bool,
-    /// When to give up.
+    /// When to abort.
     pub(crate) deadline: Option<Instant>,
-    /// After how many evaluated afterstates, over all searches of the tree, to give up.
+    /// The number of evaluated afterstates, over all searches of the tree, after which to abort.
     pub(crate) most: u64,
     /// Set by a caller that no longer needs the result.
     pub(crate) stop: Option<&'a AtomicBool>,
 }
 
-/// The memory of a thread that searches.
+/// The buffers of a searching thread.
 pub(crate) struct Tree<const N: usize> {
-    /// The nodes from the root of the search to the present one: the root stands for the state to move on, the others are
-    /// chance nodes.
+    /// The nodes from the root of the search to the current one. The root stands for the state to move in; the others
+    /// are chance nodes.
     nodes: Vec<Node<N>>,
-    /// The node of the last chance layer, whose children are evaluated by the value function.
+    /// The node of the last chance layer, whose children are leaves.
     leaf: Box<Node<N>>,
     /// A scratch buffer.
     batch: Batch,
@@ -53,7 +53,7 @@ pub(crate) struct Tree<const N: usize> {
 }
 
 impl<const N: usize> Tree<N> {
-    /// With nothing in it.
+    /// An empty tree.
     pub(crate) fn new() -> Self {
         Tree {
             nodes: Vec::new(),
@@ -64,8 +64,8 @@ impl<const N: usize> Tree<N> {
         }
     }
 
-    /// The values of up to four afterstates by a search of so many chance layers, behind at most so many 4-tiles; `None` when
-    /// the limit is reached or the search is stopped.
+    /// The values of up to four afterstates by a search of this many chance layers, with at most this many 4-tiles;
+    /// `None` if the limit is reached or the search is stopped.
     pub(crate) fn search(
         &mut self,
         afterstates: &[Afterstate<N>],
@@ -77,7 +77,7 @@ impl<const N: usize> Tree<N> {
             self.nodes.push(Node::new());
         }
         self.nodes[0].hold(afterstates, probability, fours);
-        // The walk is compiled once for each side, here, and not again in every crate that searches.
+        // Compiles the walk once for each side, here, rather than in every crate that searches.
         let tree: &mut dyn Any = self;
         if let Some(tree) = tree.downcast_mut() {
             walk_4(tree, layers, conditions)
@@ -121,7 +121,7 @@ impl<const N: usize> Tree<N> {
         }
     }
 
-    /// Gives the children of the root the values of leaves; there is nothing to be searched.
+    /// Evaluates the children of the root as leaves; there is nothing to search.
     #[inline(always)]
     fn evaluate_root<I: Isa>(&mut self, isa: I, conditions: &Conditions<'_>) -> Option<Branch<N>> {
         self.evaluated += self.nodes[0].len() as u64;
@@ -129,8 +129,8 @@ impl<const N: usize> Tree<N> {
         None
     }
 
-    /// Gives the children of a node their values by the last chance layer. `None` when the time is over, else nothing
-    /// is left to be searched.
+    /// Evaluates the children of a node by the last chance layer. Returns `None` if the limit is reached; otherwise
+    /// there is nothing left to search.
     #[inline(always)]
     fn evaluate_leaves<I: Isa>(
         &mut self,
@@ -155,8 +155,7 @@ impl<const N: usize> Tree<N> {
         }
     }
 
-    /// Gives the children of a node their values, up to the first one that has to be searched: the way to that one is
-    /// returned.
+    /// Evaluates the children of a node, up to the first one that has to be searched, and returns the branch to it.
     #[inline(always)]
     fn evaluate_children<I: Isa>(
         &mut self,
@@ -188,7 +187,7 @@ impl<const N: usize> Tree<N> {
         None
     }
 
-    /// Whether the limit is reached or the search is stopped; clock and flag are looked at only now and then.
+    /// Whether the limit is reached or the search is stopped; checks the clock and the flag only now and then.
     #[inline(always)]
     fn is_late(&mut self, conditions: &Conditions<'_>) -> bool {
         let Conditions { deadline, stop, most, .. } = conditions;

@@ -1,4 +1,4 @@
-// Analyse: any board, edited by hand or pasted, what each move on it is worth, and what may follow.
+// Analyse: any board, edited by hand or pasted, with the values of its moves and the variations that follow.
 
 import { advise, get, listen, post, session } from "./api.js";
 import { Board, keyMove, miniature } from "./board.js";
@@ -12,18 +12,18 @@ import { Tree, drawTree } from "./tree.js";
 import { MoveValues } from "./values.js";
 
 export const title = "Analyse";
-export const shortcuts = [["↑ → ↓ ←", "slide"], ["R", "a random new tile"], ["U", "back"], [". ,", "on, back along the line"], ["C", "clear the board"]];
+export const shortcuts = [["↑ → ↓ ←", "slide"], ["R", "a random new tile"], ["U", "back"], [". ,", "forward, back along the line"], ["C", "clear the board"]];
 
 const FIRST = "0123/1235/0146/0002";
 const BRUSHES = [null, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
 const CHANCES_FROM = {
   model: "If the built-in model plays on: the shares of its games that reached these tiles from positions of this value.",
-  exact: "If every move is the best one: exact.",
-  games: "If every move is the best one: the shares of 500 games from here.",
+  exact: "With optimal play: exact.",
+  games: "With optimal play: the shares of 500 games from here.",
 };
-const ENOUGH = 4; // seconds after which a running analysis goes no deeper
+const ENOUGH = 4; // seconds after which a running analysis does not deepen further
 
-let kept = null; // the tree, for whoever comes back
+let kept = null; // the tree, kept for when the user returns
 
 export function mount(root, params, app) {
   const view = new Analyse(root, params, app);
@@ -84,7 +84,7 @@ class Analyse {
         panel("Values of the moves", this.values.element, this.player, this.exact, save, this.command.element),
         panel("Chances of the next tiles", this.tiles),
         panel("Variations", h("p", { class: "note" }, "Slide, then place the new tile: a click on an empty cell is a 2, with shift a 4."), this.variations),
-        panel("How it may go on", this.line),
+        panel("How the game may continue", this.line),
         panel("The board as text", field("Board", this.text, "wide"), h("p", { class: "note", id: "text-help" }, "The numbers on the tiles with spaces between them, 0 for empty; or one character a cell: 0 is empty, 1 is a 2, 2 is a 4, … b is a 2048."), this.sizes)),
     );
   }
@@ -95,7 +95,7 @@ class Analyse {
     return h("label", { class: `brush digits-${text.length}${n ? " filled" : ""}`, title: n === null ? "A click doubles a tile, with shift it halves it" : undefined, vars: { "--n": n ?? 0 } }, input, h("span", {}, text));
   }
 
-  /** Changes the tree and shows where it is then. */
+  /** Changes the tree and shows its current board. */
   change(how, move) {
     how(this.tree);
     this.show({ move });
@@ -149,7 +149,7 @@ class Analyse {
     [...this.hands.children].forEach((hand, cell) => hand.setAttribute("aria-label", `row ${Math.floor(cell / side) + 1}, column ${(cell % side) + 1}: ${face(this.cells[cell]) || "empty"}`));
   }
 
-  // After a slide a click places the new tile. Else, without a brush, it makes the tile larger, with shift smaller.
+  // After a slide a click places the new tile. Otherwise, without a brush, it enlarges the tile, with shift it reduces it.
   paint(cell, down) {
     const places = this.tree.at.waits && this.brush === null && !this.cells[cell];
     const exponent = this.brush ?? (places ? (down ? 2 : 1) : (this.cells[cell] + (down ? 17 : 1)) % 18);
@@ -203,14 +203,14 @@ class Analyse {
       const { limits } = await session();
       for (let plies = 1; plies <= limits.max_plies; plies++) {
         const advice = await this.look(cells, `${plies}ply`);
-        if (!advice || advice.seconds > ENOUGH / 8) return; // each step takes about ten times as long
+        if (!advice || advice.seconds > ENOUGH / 8) return; // each further depth takes about ten times as long
       }
     } catch (error) {
       this.failed(error, search);
     }
   }
 
-  /** Asks for one advice and shows it; nothing where the board has changed meanwhile. */
+  /** Requests advice once and shows it, unless the board has changed meanwhile. */
   async look(cells, search) {
     const advice = await advise({ board: format(cells), search, model: search === "exact" ? undefined : this.model?.value }, this.running.signal);
     if (this.gone || this.cells !== cells) return null;
@@ -231,16 +231,16 @@ class Analyse {
   }
 
   failed(error, search) {
-    if (error.name === "AbortError" || this.advice) return; // an analysis that went less deep stays
+    if (error.name === "AbortError" || this.advice) return; // the result of a shallower analysis stays
     this.values.clear([error.message, error.hint].filter(Boolean).join(": "));
     this.line.replaceChildren();
     this.tiles.replaceChildren();
     if (search === "exact" && error.status === 404 && sideOf(this.cells) === 3) this.offerSolution();
   }
 
-  /** 3×3 has no solution yet: it can be made here. */
+  /** 3×3 has no solution yet: it can be computed here. */
   offerSolution() {
-    const note = h("p", { class: "note", role: "status" }, "The true values of 3×3 can be worked out once and for all, in the background: some 40 seconds, or more where other programs run.");
+    const note = h("p", { class: "note", role: "status" }, "The exact values of 3×3 can be computed once, in the background: about 40 seconds, or more if other programs are running.");
     const bar = h("progress", { max: 1, hidden: true, "aria-label": "Solving 3×3" });
     const follow = () => {
       bar.hidden = false;

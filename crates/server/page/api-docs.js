@@ -1,9 +1,9 @@
-// The description of the API, made readable.
+// The description of the API, in readable form.
 
 import { h } from "./dom.js";
 import { apply } from "./settings.js";
 
-/** What a schema describes, in a few words. */
+/** A schema in a few words. */
 function kind(schema, all, deep = 0) {
   if (!schema) return "";
   if (schema.$ref) return kind(named(schema.$ref, all), all, deep);

@@ -1,10 +1,10 @@
-// Talking to the server: JSON questions, and streams of server-sent events.
+// Communication with the server: JSON requests, and streams of server-sent events.
 
 import { recall } from "./store.js";
 
 const API = "/api/v1";
 
-/** What the server refused, with what it says would be right. */
+/** An error response of the server, with its hint. */
 export class ApiError extends Error {
   constructor(status, { error, hint } = {}) {
     super(error ?? `the server answered with status ${status}`);
@@ -13,7 +13,7 @@ export class ApiError extends Error {
   }
 }
 
-let known; // the answer of /api/session, asked for once
+let known; // the response of /api/session, requested once
 
 /** The session: version, limits, default model, and whether the server trusts this page with trainings. */
 export function session() {
@@ -22,7 +22,7 @@ export function session() {
   return known;
 }
 
-const TRIES = 10; // where the server asks to come back, as it does while a large model is on its way into memory
+const TRIES = 10; // for responses that ask to try again, as while a large model is loading
 
 async function answer(ask) {
   for (let tries = 1; ; tries++) {
@@ -38,13 +38,13 @@ async function answer(ask) {
   }
 }
 
-/** A path of the API with those parameters that are set. */
+/** A path of the API with these parameters, without unset ones. */
 export function address(path, params = {}) {
   const set = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
   return API + (set.length ? `${path}?${new URLSearchParams(set)}` : path);
 }
 
-// The token comes with the address that the terminal prints, in the part that browsers keep to themselves.
+// The token comes in the fragment of the printed address, which browsers do not send.
 function headers(more = {}) {
   const token = recall("token");
   return token ? { ...more, "X-Afterstate-Token": token } : more;
@@ -65,15 +65,15 @@ export function remove(path) {
 }
 
 /**
- * Listens to server-sent events. `handlers` maps event names to functions of their data and of what closes the
- * stream; `failed` hears why there is none, or no more. Returns what closes the stream. (An `EventSource` would keep
- * from us why it was refused.)
+ * Listens to server-sent events. `handlers` maps event names to functions of their data and of a function that closes the
+ * stream; `failed` receives the reason if there is none, or it ends. Returns a function that closes the stream. (An
+ * `EventSource` would hide why it was refused.)
  */
 export function listen(path, params, handlers, failed) {
   return stream(address(path, params), { headers: headers() }, handlers, failed);
 }
 
-/** The same for what is asked with a body. */
+/** The same for requests with a body. */
 export function listenTo(path, body, handlers, failed) {
   const request = json(body);
   request.headers.Accept = "text/event-stream";
@@ -111,5 +111,5 @@ function dispatch(block, handlers, close) {
   handlers[name]?.(JSON.parse(data), close);
 }
 
-/** Advice for a board, as `afterstate advise --json` gives it. */
+/** Advice for a board, in the format of `afterstate advise --json`. */
 export const advise = (question, signal) => post("/advise", question, signal);

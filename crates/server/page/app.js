@@ -18,7 +18,7 @@ const COMMON = [["1 … 6", "go to a view"], ["T", "light, dark"], ["?", "this h
 const main = document.getElementById("main");
 let current = { name: null };
 
-/** What the address asks for; without a name where it means nothing. */
+/** The view and parameters of the address; without a name if it is invalid. */
 function route() {
   const { name, params } = parseHash(location.hash) ?? { params: {} };
   return { name: name === "" ? "watch" : Object.hasOwn(VIEWS, name ?? "") ? name : null, params };
@@ -30,7 +30,7 @@ const app = {
     if (current.name === name) history.replaceState(null, "", hash(name, params));
   },
 
-  /** Copies the address of what is shown. */
+  /** Copies the current address. */
   async share(address = location.href) {
     try {
       await navigator.clipboard.writeText(new URL(address, location.href).href);
@@ -40,7 +40,7 @@ const app = {
     }
   },
 
-  /** Runs something that may fail, and says so when it does. */
+  /** Runs something that may fail, and shows the error if it does. */
   async attempt(task) {
     try {
       return await task();
@@ -50,7 +50,7 @@ const app = {
     }
   },
 
-  /** Asks a question in a dialog; true when it is answered with yes. */
+  /** Asks a question in a dialog; true if the answer is yes. */
   ask(question, yes) {
     const dialog = document.getElementById("question");
     const answer = (value, text, kind) => h("button", { class: `button ${kind}`, value }, text);
@@ -63,7 +63,7 @@ const app = {
 
 function open(event) {
   current.view?.unmount?.();
-  // The old view may have put its own address over the new one since.
+  // The old view may have replaced the new address with its own.
   if (event && event.newURL !== location.href) history.replaceState(null, "", event.newURL);
   const { name, params } = route();
   current = { name };
@@ -75,7 +75,7 @@ function open(event) {
   const root = h("div", { class: `view view-${name ?? "nowhere"}` });
   main.replaceChildren(h("h1", { class: "unseen" }, VIEWS[name]?.title ?? "There is nothing at this address"), root);
   if (event) announce(VIEWS[name]?.title ?? "There is nothing at this address");
-  // Games in Review are those of this browser, and have names.
+  // Games in Review are stored in this browser, and have names.
   const trouble = name && name !== "review" ? troubleOf(params) : "";
   if (!name || trouble) return root.append(nowhere(trouble || undefined));
   try {
@@ -85,8 +85,8 @@ function open(event) {
   }
 }
 
-/** What an address that means nothing leads to. */
-function nowhere(text = "The address in the browser is not one of this page's; a part of it may be missing.") {
+/** The page for an invalid address. */
+function nowhere(text = "The page has no such address; a part of it may be missing.") {
   const links = Object.entries(VIEWS).map(([name, { title }]) => h("a", { class: "button", href: `#${name}` }, title));
   return h("section", { class: "panel" }, h("h2", {}, "There is nothing at this address"), h("p", {}, text), h("div", { class: "actions start" }, links));
 }
@@ -111,7 +111,7 @@ const settings = () => dialogOf("settings", "Settings", ...settingsForm(toast));
 
 const TYPED = "input:not([type=range], [type=radio], [type=checkbox]), select, textarea, dialog[open]";
 
-/** Whether a key means something to the control that has the focus. */
+/** Whether the focused control handles a key itself. */
 function isTaken(target, name) {
   if (!target.closest) return false;
   if (target.closest(TYPED)) return true;
@@ -130,13 +130,13 @@ function key(event) {
   event.preventDefault();
 }
 
-/** Jumps over the header to the board, or to what the view has in its place. */
+/** Skips the header, to the board or its equivalent in the view. */
 function skip(event) {
   event.preventDefault();
   (main.querySelector(".board") ?? main).focus();
 }
 
-/** The token that the terminal gave with the address; it stays in the browser. */
+/** Takes the token from the address; it stays in the browser. */
 function takeToken() {
   const token = /^#token\/([0-9a-f]{32})$/.exec(location.hash)?.[1];
   if (!token) return;

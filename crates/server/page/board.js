@@ -1,4 +1,4 @@
-// A board whose tiles slide, merge and appear. It is told boards, and works out for itself which tile went where.
+// A board whose tiles slide, merge and appear. It receives boards, and derives which tile went where.
 
 import { h, icon } from "./dom.js";
 import { MOVES, emptyBoard, face, moveBetween, same, sideOf, slide, spoken } from "./rules.js";
@@ -7,7 +7,7 @@ import { calm } from "./settings.js";
 const SLIDE_MS = 110;
 
 export class Board {
-  /** `onmove` hears of swipes; `label` is how the board is announced. */
+  /** `onmove` receives swipes; `label` is the accessible name of the board. */
   constructor({ side = 4, onmove, label = "Board" } = {}) {
     this.label = label;
     this.cells = emptyBoard(side);
@@ -23,13 +23,13 @@ export class Board {
     if (onmove) swipes(this.element, onmove);
   }
 
-  /** How long a slide takes, in milliseconds; 0 for none. */
+  /** The duration of a slide in milliseconds; 0 for none. */
   speed(ms) {
     this.ms = ms;
     this.element.style.setProperty("--slide", `${ms}ms`);
   }
 
-  /** Shows a board; where one move and a spawn lead there, the tiles slide. */
+  /** Shows a board; if one move and a spawn lead there, the tiles slide. */
   show(cells, move) {
     if (sideOf(cells) !== this.side) this.#rebuild(sideOf(cells));
     if (!same(cells, this.cells) || this.tiles.size === 0) {
@@ -41,7 +41,7 @@ export class Board {
     this.element.setAttribute("aria-label", `${this.label}: ${spoken(cells)}`);
   }
 
-  /** The arrows at the edges: the best move stands out, impossible ones are hidden. */
+  /** The arrows at the edges: the best move stands out, illegal ones are hidden. */
   advise(values, best) {
     for (const [move, arrow] of Object.entries(this.arrows)) {
       arrow.classList.toggle("possible", values?.[move] !== null && values?.[move] !== undefined);
@@ -49,20 +49,20 @@ export class Board {
     }
   }
 
-  /** Lays a message over the board, or takes it away. */
+  /** Overlays a message on the board, or removes it. */
   message(...children) {
     this.cover.hidden = children.length === 0;
     this.cover.replaceChildren(...children);
   }
 
-  /** A shake of the head: this move is not possible. */
+  /** Shakes the board: this move is illegal. */
   refuse(move) {
     if (calm()) return;
     const way = { up: "0, -5px", down: "0, 5px", left: "-5px, 0", right: "5px, 0" }[move];
     this.layer.animate([{ transform: "none" }, { transform: `translate(${way})` }, { transform: "none" }], 140);
   }
 
-  /** A small firework for a new largest tile. */
+  /** Small fireworks for a new largest tile. */
   celebrate(tile) {
     if (calm()) return;
     const piece = (_, i) => h("i", { vars: { "--n": tile - (i % 5), "--turn": `${i * 15}deg`, "--far": `${28 + ((i * 37) % 30)}cqw` } });
@@ -142,14 +142,14 @@ function place(element, [x, y]) {
   element.style.setProperty("--y", y);
 }
 
-/** A small board that stands still. */
+/** A small static board. */
 export function miniature(cells) {
   const side = sideOf(cells);
   const tile = (n) => h("div", { class: n ? "mini-tile" : "mini-tile empty", vars: { "--n": n } }, n ? String(face(n)) : "");
   return h("div", { class: "miniature", role: "img", "aria-label": spoken(cells), vars: { "--side": side } }, cells.map(tile));
 }
 
-/** Swipes on an element, by finger, pen or mouse; also over its buttons, which are not clicked then. */
+/** Swipes on an element, by finger, pen or mouse; also over its buttons, which are then not clicked. */
 function swipes(element, onmove) {
   let start = null;
   let swiped = false;
@@ -160,7 +160,7 @@ function swipes(element, onmove) {
   });
   element.addEventListener("pointercancel", () => (start = null));
   element.addEventListener("pointermove", (event) => {
-    if (!event.buttons) start = null; // let go elsewhere
+    if (!event.buttons) start = null; // released elsewhere
     if (!start) return;
     const [dx, dy] = [event.clientX - start[0], event.clientY - start[1]];
     if (Math.max(Math.abs(dx), Math.abs(dy)) < 28) return;
@@ -177,5 +177,5 @@ function swipes(element, onmove) {
   }, true);
 }
 
-/** The move that a key stands for, or undefined. */
+/** The move of a key, or undefined. */
 export const keyMove = (event) => ({ ArrowUp: "up", ArrowRight: "right", ArrowDown: "down", ArrowLeft: "left" })[event.key];

@@ -1,4 +1,4 @@
-// Small charts drawn by hand as SVG: lines with bands, and histograms. Colours come from the style sheet.
+// Small hand-written SVG charts: lines with bands, and histograms. Colours come from the style sheet.
 
 import { h, short, svg } from "./dom.js";
 import { downloads, svgText } from "./export.js";
@@ -8,7 +8,7 @@ const RIGHT = 10;
 const TOP = 10;
 const BOTTOM = 26;
 
-/** Round numbers that divide a range in about `count` parts. */
+/** Round numbers that divide a range into about `count` parts. */
 export function ticks(low, high, count) {
   const span = high - low || 1;
   const raw = span / count;
@@ -33,7 +33,7 @@ class Chart {
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
 
-  /** The drawing as a file of its own. */
+  /** The drawing as a standalone file. */
   get svg() {
     return svgText(this.picture);
   }
@@ -44,13 +44,13 @@ class Chart {
     return this;
   }
 
-  /** Shows the legend where there is more than one series. */
+  /** Shows the legend if there are several series. */
   setLegend(series) {
     const entry = ({ name, slot }, i) => h("span", { class: `key key-${slot ?? i}` }, name);
     this.legend.replaceChildren(...(series.length > 1 ? series.map(entry) : []));
   }
 
-  /** Draws the axes and returns the maps from figures to pixels. */
+  /** Draws the axes and returns the maps from values to pixels. */
   frame([x0, x1], [y0, y1], formatX = short) {
     const width = Math.max(200, this.element.clientWidth || 400);
     const { height } = this;
@@ -108,7 +108,7 @@ export class LineChart extends Chart {
     }
   }
 
-  /** The figures of all lines, a row for each point. */
+  /** The values of all lines, a row for each point. */
   get rows() {
     return this.series.flatMap(({ name, points }) => points.map(([x, y, margin]) => ({ series: name, x, y, ...(margin === undefined ? {} : { margin }) })));
   }
@@ -129,7 +129,7 @@ export class LineChart extends Chart {
     return drawn.concat(marked.map(([x, y]) => svg("circle", { class: `dot dot-${i}`, cx: this.sx(x), cy: this.sy(y), r: 3 })), verdicts);
   }
 
-  /** The figures nearest to the pointer. */
+  /** Shows the values nearest to the pointer. */
   near(event) {
     if (!this.sx || this.series.every((s) => s.points.length === 0)) return null;
     const box = this.picture.getBoundingClientRect();
@@ -187,7 +187,7 @@ export class BarChart extends Chart {
   }
 }
 
-/** Powers of ten, and between few of them 2 and 5 times these. */
+/** Powers of ten, and if there are few of them, also 2 and 5 times these. */
 function powers(low, high) {
   const all = [];
   for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10) all.push(power, 2 * power, 5 * power);
@@ -199,7 +199,7 @@ function range(numbers) {
   return numbers.reduce(([low, high], x) => [Math.min(low, x), Math.max(high, x)], [Infinity, -Infinity]);
 }
 
-/** At most two points a pixel: long games have tens of thousands. */
+/** At most two points per pixel: long games have tens of thousands. */
 function thinned(points, width) {
   const every = Math.ceil(points.length / (2 * width));
   return every <= 1 ? points : points.filter((_, i) => i % every === 0 || i === points.length - 1);

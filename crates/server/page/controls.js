@@ -1,4 +1,4 @@
-// Controls that several views share: which model, which search, figures in boxes, and what to do without a model.
+// Controls that several views share: model and search selection, boxed figures, and the notice without a model.
 
 import { get } from "./api.js";
 import { h } from "./dom.js";
@@ -14,17 +14,17 @@ const SEARCHES = [
   ["1s", "1 s a move"],
 ];
 
-// The strongest search that answers within 50 ms, and plays the same game every time.
+// The strongest search that answers within 50 ms, and is deterministic.
 export const STRONG = "adaptive=20000";
 
-// A policy does not look ahead: it asks the eight symmetric boards, or the board alone.
+// A policy does not look ahead: it evaluates the eight symmetric boards, or the board alone.
 const POLICY_SEARCHES = [
   ["majority", "majority vote"],
   ["sum", "mean of 8"],
   ["plain", "one board"],
 ];
 
-// Other searches of a network, which an address may name.
+// Other searches of a network that an address may name.
 const SEARCH = /^(\d+ply|[\d.]+m?s|\d+nodes|adaptive=\d+)(\+[\w=.]+)*$/;
 
 let fieldCount = 0;
@@ -35,40 +35,40 @@ export function field(label, control, kind = "") {
   return h("div", { class: `field ${kind}` }, h("label", { for: control.id }, label), control);
 }
 
-/** The models that the server has, for boards of a side. */
+/** The server's models for boards of a side. */
 export async function models() {
   return (await get("/models")).models;
 }
 
-/** The model that an address asks for: never silently another one. */
+/** The model that an address names: never silently another one. */
 export function wanted(list, name) {
   if (!name || list.some((model) => model.name === name)) return name;
   throw Object.assign(new Error(`There is no model “${name}”`), { hint: "it may not have been saved yet, or its run was deleted" });
 }
 
-/** What a view shows when the model of its address is not there; a run that is being trained is waited for. */
+/** Shown if the model of the address does not exist; the view waits for a run that is being trained. */
 export function missingModel(root, error, name, retry) {
   const note = h("p", { class: "note", role: "status" });
   const link = (hash, text) => h("a", { class: "button", href: hash }, text);
-  root.append(panel(error.message, h("p", {}, `Perhaps ${error.hint}.`), note, h("div", { class: "actions start" }, link(location.hash.replace(/\/model\/[^/]*/, ""), "Use the usual model"), link("#train", "Train"))));
+  root.append(panel(error.message, h("p", {}, `Perhaps ${error.hint}.`), note, h("div", { class: "actions start" }, link(location.hash.replace(/\/model\/[^/]*/, ""), "Use the default model"), link("#train", "Train"))));
   const look = async () => {
     const run = (await get("/runs")).runs.find((one) => one.name === name);
     if (!root.isConnected || !run) return;
     if (run.has_model) return retry();
     if (run.state !== "running") return;
-    note.textContent = "This run is being trained and has saved no model yet. It starts here as soon as there is one.";
+    note.textContent = "This run is being trained and has not saved a model yet. It starts here as soon as it has.";
     setTimeout(() => look().catch(() => {}), 1000);
   };
   look().catch(() => {});
 }
 
-/** How the command line names a model. */
+/** The name of a model on the command line. */
 export const modelPath = ({ name, kind }) => ({ run: `runs/${name}`, file: `models/${name}.safetensors` })[kind] ?? name;
 
-/** Whether a model says how probable moves are, and not what they are worth. */
+/** Whether a model gives probabilities of moves, rather than values. */
 export const isPolicy = (model) => model?.network === "policy";
 
-/** The searches that a model can do. */
+/** The searches that a model supports. */
 function searchesOf(model) {
   if (isPolicy(model)) return POLICY_SEARCHES;
   return model?.network === "value" ? SEARCHES.slice(0, 1) : SEARCHES;
@@ -82,7 +82,7 @@ function modelSelect(list, value, onchange) {
   return select;
 }
 
-/** Choices of a model and of a search that it can do, with what they start with where that exists; `exact` adds the solver's values, `deepen` a search that goes on. */
+/** Selects for a model and a supported search, with initial choices if these exist; `exact` adds the solver's values, `deepen` an iterative search. */
 export function playerSelects(list, { model, search, exact = false, deepen = false, onchange = () => {} }) {
   const models = modelSelect(list, model, () => {
     offer(searches.value);
@@ -115,7 +115,7 @@ export class Figure {
   }
 }
 
-/** A row of figures: `figures({score: "Score"})` gives `.element`, and each figure by its key. */
+/** A row of figures: `figures({score: "Score"})` has `.element`, and each figure by its key. */
 export function figures(names) {
   const made = Object.fromEntries(Object.entries(names).map(([key, name]) => [key, new Figure(name)]));
   const element = h("dl", { class: "figures" }, Object.values(made).map((figure) => figure.element));
@@ -127,7 +127,7 @@ export function panel(title, ...children) {
   return h("section", { class: "panel" }, title && h("h2", {}, title), ...children);
 }
 
-/** What a view shows when there is no model to play with. */
+/** Shown if there is no model to play with. */
 export function noModel() {
   return panel(
     "There is no model yet",
@@ -136,7 +136,7 @@ export function noModel() {
   );
 }
 
-/** A row of buttons of which one is chosen. */
+/** A row of buttons, one of which is selected. */
 export function choice(label, options, value, onchange) {
   const name = `choice-${++fieldCount}`;
   const one = ([key, text]) => h("label", {}, h("input", { type: "radio", name, value: key, checked: String(key) === String(value), onchange: () => onchange(key) }), h("span", {}, text));

@@ -1,4 +1,4 @@
-// Building elements, numbers as text, and small messages.
+// Creating elements, formatting numbers, and small messages.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -19,7 +19,7 @@ export function h(tag, props = {}, ...children) {
   return fill(document.createElement(tag), props, children);
 }
 
-/** An SVG element, built as `h` builds HTML. */
+/** An SVG element, created like HTML by `h`. */
 export function svg(tag, props = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), props, children);
 }
@@ -50,7 +50,7 @@ const ICONS = {
   search: "M10.5 4.5a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM15 15l5 5",
 };
 
-/** A small drawing by name. */
+/** An icon by name. */
 export function icon(name) {
   return svg("svg", { class: `icon icon-${name}`, viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }));
 }
@@ -80,7 +80,7 @@ export function short(x) {
 /** 0.957 as 95.7%. */
 export const percent = (x) => `${Number((100 * x).toFixed(1)) || 0}%`;
 
-/** Seconds in the unit that suits them. */
+/** Seconds in a suitable unit. */
 export function duration(seconds) {
   if (seconds < 1e-3) return `${Math.max(1, Math.round(seconds * 1e6))} µs`;
   if (seconds < 1) return `${Number((seconds * 1e3).toPrecision(2))} ms`;
@@ -88,7 +88,7 @@ export function duration(seconds) {
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
-/** Tells those who listen to the page. What comes within a moment is told together. */
+/** Announces a text to screen readers. Texts in quick succession are announced together. */
 export function announce(text) {
   const box = document.getElementById("announcer");
   box.pending = box.pending ? `${box.pending}. ${text}` : text;
@@ -99,7 +99,7 @@ export function announce(text) {
   }, 120);
 }
 
-/** Says something at the bottom of the page for a few seconds. */
+/** Shows a message at the bottom of the page for a few seconds. */
 export function toast(text, kind = "") {
   announce(text);
   const box = document.getElementById("toasts");
@@ -109,13 +109,13 @@ export function toast(text, kind = "") {
   setTimeout(() => item.remove(), kind === "error" ? 8000 : 3500);
 }
 
-/** Shows what went wrong, with its hint. */
+/** Shows an error with its hint. */
 export function complain(error) {
   if (error.name === "AbortError") return;
   toast(error.hint ? `${error.message} (${error.hint})` : error.message, "error");
 }
 
-/** Calls `f` once things have been quiet for `ms`. */
+/** Calls `f` after `ms` without further calls. */
 export function quietly(ms, f) {
   let timer;
   return (...args) => {

@@ -1,8 +1,8 @@
-// Files to take away: texts, tables as CSV, charts as SVG.
+// Downloads: texts, tables as CSV, charts as SVG.
 
 import { button, h } from "./dom.js";
 
-/** Hands a text to the browser as a file. */
+/** Downloads a text as a file. */
 export function download(name, text, type = "text/plain") {
   const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
   const link = h("a", { href: url, download: name });
@@ -14,13 +14,13 @@ export function download(name, text, type = "text/plain") {
 
 const cell = (value) => (value === null || value === undefined ? "" : /[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
 
-/** Rows of objects as CSV, with their keys as the first line. */
+/** Rows of objects as CSV, with their keys in the first line. */
 export function csv(rows) {
   const keys = [...new Set(rows.flatMap(Object.keys))];
   return [keys, ...rows.map((row) => keys.map((key) => row[key]))].map((line) => line.map(cell).join(",")).join("\n") + "\n";
 }
 
-/** Buttons that save: `{csv: () => rows, json: () => value, svg: () => text, text: () => text}`; `name` is that of the files. */
+/** Download buttons: `{csv: () => rows, json: () => value, svg: () => text, text: () => text}`; `name` is that of the files. */
 export function downloads(name, { csv: rows, json, svg, text }) {
   const one = (kind, type, make) => button("", kind, () => download(`${typeof name === "function" ? name() : name}.${kind.toLowerCase()}`, make(), type), { kind: "small", label: `Save as ${kind}` });
   return h("div", { class: "downloads" },
@@ -30,7 +30,7 @@ export function downloads(name, { csv: rows, json, svg, text }) {
     text && one("TXT", "text/plain", text));
 }
 
-/** A drawing of the page as a file of its own: styles that come from the sheet are written into it. */
+/** A drawing of the page as a standalone file, with the styles of the style sheet inlined. */
 export function svgText(picture) {
   const copy = picture.cloneNode(true);
   const [there, here] = [copy.querySelectorAll("*"), picture.querySelectorAll("*")];
@@ -44,7 +44,7 @@ export function svgText(picture) {
   return new XMLSerializer().serializeToString(copy);
 }
 
-/** The command that makes what is shown, with a button that copies it. */
+/** The command that gives the same result, with a button that copies it. */
 export function command(text) {
   const code = h("code", {}, text);
   const copy = button("", "Copy", () => navigator.clipboard?.writeText(code.textContent), { kind: "small", label: "Copy the command" });

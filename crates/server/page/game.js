@@ -1,10 +1,10 @@
-// A game that is being played: its positions, its record, and what of it counts.
+// A game in progress: its positions, its record, and whether it counts.
 
 import { format, isOver, maxTile, parse, sideOf, slide } from "./rules.js";
 import { recallJson, rememberJson, games, newId } from "./store.js";
 import { Stream, firstBoard, freshStream, someNumber } from "./tiles.js";
 
-const LEAST_AT_STAKE = 0.01; // of the chance: before that, an accuracy says nothing
+const LEAST_AT_STAKE = 0.01; // of the chance: below that, an accuracy is meaningless
 const LETTER = { u: "up", r: "right", d: "down", l: "left" };
 
 export class PlayedGame {
@@ -43,12 +43,12 @@ export class PlayedGame {
     return isOver(this.frame.cells);
   }
 
-  /** Whether its score counts: no move was taken back, none was the model's, and it began at the beginning. */
+  /** Whether its score counts: no move was undone or made by the model, and it began with its first board. */
   get counts() {
     return this.undone === 0 && this.helped === 0 && !this.start;
   }
 
-  /** Makes a move: the tiles slide and the next one appears. False when it is not possible. */
+  /** Makes a move: the tiles slide and the next one appears. False if it is illegal. */
   move(move) {
     const slid = slide(this.frame.cells, move);
     if (!slid.legal) return false;
@@ -66,37 +66,37 @@ export class PlayedGame {
     return true;
   }
 
-  /** The game as text that a review understands. */
+  /** The game in a text format that a review reads. */
   get text() {
     if (!this.start) return `afterstate game 1 ${this.number} ${this.side}\n${this.letters}\n`;
     return this.frames.slice(0, -1).map(({ cells, move }) => `${format(cells)} ${move}`).join("\n");
   }
 
-  /** What the list of games keeps of it. */
+  /** The entry for the list of games. */
   get summary() {
     const { id, date, side, number, start, undone, helped } = this;
     const kept = { id, date, side, undone, helped, score: this.frame.score, tile: maxTile(this.frame.cells), count: this.count, over: this.over, accuracy: this.accuracy ?? null, moves: this.letters };
     return start ? { ...kept, start } : { ...kept, seed: 1, game: number };
   }
 
-  /** Keeps it as the game in play on boards of its side. */
+  /** Stores it as the current game on boards of its side. */
   save() {
     const judged = this.frames.map(({ kept, grade, lost }) => (kept === undefined ? null : [kept, grade, lost?.by_move, lost?.at_random]));
     rememberJson(`play.${this.side}`, { ...this.summary, judged });
   }
 
-  /** Saves it, and puts it into the list of games. */
+  /** Saves it, and adds it to the list of games. */
   keep() {
     this.save();
     if (this.count) games.put(this.summary);
   }
 
-  /** The game in play on boards of a side, or null. */
+  /** The current game on boards of a side, or null. */
   static current(side) {
     return PlayedGame.restore(recallJson(`play.${side}`, null));
   }
 
-  /** A game from what was kept of it; null where that is damaged. */
+  /** Restores a stored game; null if it is damaged. */
   static restore(kept) {
     const cells = kept?.start ? parse(String(kept.start.board)) : null;
     const stream = kept?.start ? Stream.parse(String(kept.start.stream)) : null;
@@ -110,18 +110,18 @@ export class PlayedGame {
   }
 }
 
-/** Of the chance that moves at random would have lost, the share in percent that the moves did not lose; null where little was at stake. */
+/** The share in percent of the chance lost by random moves that these moves kept; null if little was at stake. */
 export function accuracyOf(frames) {
   const sum = (name) => frames.reduce((all, { lost }) => all + (lost?.[name] ?? 0), 0);
   return sum("at_random") >= LEAST_AT_STAKE ? 100 * Math.max(0, 1 - sum("by_move") / sum("at_random")) : null;
 }
 
-/** The text of a game in the list, for a review. */
+/** The text of a listed game, for a review. */
 export function textOf(kept) {
   return kept.text ?? PlayedGame.restore(kept)?.text ?? "";
 }
 
-/** The best score on boards of a game's side, of the other games that count: the list knows this one as it was kept last. */
+/** The best score on boards of a game's side among other games that count; the list may hold an older state of this one. */
 export function bestScore({ side, id }) {
   const counting = games.list().filter((game) => game.side === side && game.id !== id && !game.text && !game.start && !game.undone && !game.helped);
   return Math.max(0, ...counting.map(({ score }) => score));

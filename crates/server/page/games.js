@@ -1,4 +1,4 @@
-// The list of one's own games: each can be opened again, reviewed, taken away.
+// The list of the user's games: each can be opened, reviewed, or deleted.
 
 import { hash } from "./address.js";
 import { panel } from "./controls.js";
@@ -9,7 +9,7 @@ import { games } from "./store.js";
 
 const SHOWN = 8;
 
-/** A panel with the games; `onchange` hears when one has gone. */
+/** A panel with the games; `onchange` is called when one is deleted. */
 export function gamesPanel({ onchange = () => {} } = {}) {
   const list = h("div", { class: "games" });
   let shown = SHOWN;

@@ -1,10 +1,10 @@
-// What people paste or open: games as text, exports of this page, saved games of the original 2048, positions of 2048verse.
+// What users paste or open: games as text, exports of this page, saved games of the original 2048, positions of 2048verse.
 
 import { format, parse } from "./rules.js";
 import { importAll } from "./store.js";
 
 /**
- * What a text is: `{text}` to review, `{board}` to analyse, or `{added}` games that were taken into the list.
+ * Recognizes a text: `{text}` to review, `{board}` to analyse, or `{added}` games that were added to the list.
  */
 export function understand(input) {
   const text = input.trim();
@@ -23,7 +23,7 @@ export function understand(input) {
   throw new Error("This JSON is neither a review, nor an export of this page, nor a saved game of the original 2048.");
 }
 
-/** The board of the original's saved game: columns of cells with values. */
+/** The board of a saved game of the original: columns of cells with values. */
 function saved(columns) {
   const side = columns.length;
   const cells = Array.from({ length: side * side }, (_, i) => Math.log2(columns[i % side]?.[Math.floor(i / side)]?.value || 1));

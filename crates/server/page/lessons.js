@@ -1,14 +1,14 @@
-// Learning from mistakes: the board before an error, and the question for a better move.
+// Learning from mistakes: shows the board before an error, and asks for a better move.
 
 import { announce, button, h, icon, percent } from "./dom.js";
 import { parse } from "./rules.js";
 
-/** A move that keeps this share of the best chance is an answer too. */
+/** A move that keeps this share of the best chance is also accepted. */
 const AS_GOOD = 0.995;
 
 /**
- * Goes through errors one by one. An error is `{board, played, best, chance: {tile, moves}}`; `board` is what shows them,
- * `onsolve` hears of each that was found, `onend` when all are done.
+ * Goes through errors one by one. An error is `{board, played, best, chance: {tile, moves}}`; `board` is the board element,
+ * `onsolve` is called for each solved one, `onend` when all are done.
  */
 export class Lesson {
   constructor(board, errors, { onsolve = () => {}, onend }) {
@@ -37,7 +37,7 @@ export class Lesson {
     this.say("", `${this.at + 1} of ${this.errors.length}: here ${played} was played${cost}. Find a better move.`);
   }
 
-  /** A try: true when the lesson took the move. */
+  /** An attempt: true if the lesson handled the move. */
   try(move) {
     if (this.answered) return true;
     const { best, chance, played } = this.error;

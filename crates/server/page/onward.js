@@ -1,10 +1,10 @@
-// From a position anywhere to the other views: analyse it, play on from it, watch a model play on.
+// From any position to the other views: analyse it, continue playing it, watch a model continue it.
 
 import { hash } from "./address.js";
 import { button, h } from "./dom.js";
 import { format, isOver } from "./rules.js";
 
-const VIEWS = { analyse: ["search", "Analyse"], play: ["play", "Play on from here"], watch: ["auto", "Watch on from here"] };
+const VIEWS = { analyse: ["search", "Analyse"], play: ["play", "Play from here"], watch: ["auto", "Watch from here"] };
 
 /**
  * Links to the views other than `from` for the position that `position()` gives: `{cells, stream?, score?, model?, search?}`.
@@ -16,8 +16,8 @@ export function onward(from, position) {
     location.hash = hash(view, { board: format(cells, ""), ...start, model, search });
   };
   const parts = Object.entries(VIEWS).filter(([view]) => view !== from).map(([view, [name, text]]) => [view, button(name, text, () => go(view), { kind: "small" })]);
-  const element = h("div", { class: "actions onward", role: "group", "aria-label": "Take this position elsewhere" }, parts.map(([, one]) => one));
-  /** A game that is over cannot be played on. */
+  const element = h("div", { class: "actions onward", role: "group", "aria-label": "Open this position elsewhere" }, parts.map(([, one]) => one));
+  /** A finished game cannot be continued. */
   const update = () => {
     const over = isOver(position().cells);
     for (const [view, one] of parts) one.disabled = over && view !== "analyse";

@@ -1,4 +1,4 @@
-// Play: the game itself, with hints, and how much of the chance of the next large tile each move kept.
+// Play: the game itself, with hints, and the share of the chance of the next large tile that each move kept.
 
 import { hash } from "./address.js";
 import { advise, listen, post } from "./api.js";
@@ -15,10 +15,10 @@ import { Stream } from "./tiles.js";
 import { MoveValues, lossOf } from "./values.js";
 
 export const title = "Play";
-export const shortcuts = [["↑ → ↓ ←", "move (or W A S D)"], ["U", "take a move back"], ["H", "hint"], ["P", "the model plays on"], ["N", "new game"]];
+export const shortcuts = [["↑ → ↓ ←", "move (or W A S D)"], ["U", "undo a move"], ["H", "hint"], ["P", "the model plays on"], ["N", "new game"]];
 
 const LETTERS = { w: "up", d: "right", s: "down", a: "left" };
-const AT_STAKE = 5; // moves that are given up without a question
+const AT_STAKE = 5; // moves that can be abandoned without a question
 
 export function mount(root, params, app) {
   const view = new Play(root, params, app);
@@ -41,7 +41,7 @@ class Play {
     if (this.gone) return;
     this.models = list ?? [];
     try {
-      // Without the server nobody knows which models there are, and the game goes on without one.
+      // Without the server the models are unknown, and the game continues without one.
       if (list) wanted(list, this.params.model);
     } catch (error) {
       return missingModel(this.root, error, this.params.model, () => this.start());
@@ -51,7 +51,7 @@ class Play {
     await this.begin();
   }
 
-  /** The game that the address asks for; without one, the game in play. */
+  /** The game of the address, or by default the current game. */
   async begin() {
     const { game, board, stream, score, open } = this.params;
     const current = PlayedGame.current(this.side);
@@ -121,7 +121,7 @@ class Play {
     if (this.keep.checked) this.hint();
   }
 
-  /** The address: the game, and who gives the hints. */
+  /** The address: the game, and the model that gives hints. */
   address() {
     const { number, start } = this.played;
     const what = start ? { board: start.board, stream: start.stream, score: start.score || undefined } : { side: this.side === 4 ? undefined : this.side, game: number };
@@ -138,7 +138,7 @@ class Play {
     const number = Number(this.game.value);
     if (!Number.isSafeInteger(number) || number < 0 || this.game.value === "") {
       this.game.value = this.played.number ?? "";
-      return toast("Games have numbers from 0 on", "error");
+      return toast("Game numbers start at 0", "error");
     }
     if (await this.mayLeave()) this.take(new PlayedGame({ side: this.side, number }), this.played);
     else this.game.value = this.played.number ?? "";
@@ -151,7 +151,7 @@ class Play {
     return this.app.ask(question, "New game");
   }
 
-  /** Goes on with a game; `before` is the one that Undo can bring back. */
+  /** Continues a game; `before` is the one that Undo can bring back. */
   take(game, before) {
     this.stopAuto();
     this.played = game;
@@ -160,7 +160,7 @@ class Play {
       remember(`before.${this.side}`, before.id);
     }
     this.game.value = game.number ?? "";
-    this.celebrated = Math.max(9, ...game.frame.cells); // tiles up to 512 pass without a word
+    this.celebrated = Math.max(9, ...game.frame.cells); // tiles up to 512 are not celebrated
     game.save();
     this.address();
     this.history.draw();
@@ -187,11 +187,11 @@ class Play {
     this.figures.moves.set(whole(count));
     this.undoButton.disabled = count === 0 && !recall(`before.${this.side}`);
     const { undone, helped, start } = this.played;
-    const why = [undone && "moves were taken back", helped && "the model played some of it", start && "it began from a position"].filter(Boolean);
+    const why = [undone && "moves were undone", helped && "the model played some of it", start && "it began from a position"].filter(Boolean);
     this.mark.textContent = why.length ? `This game does not count for your best score: ${why.join(", ")}.` : "";
   }
 
-  /** A move is made at once; the server confirms it. */
+  /** Makes a move at once; the server confirms it. */
   move(move) {
     if (!this.played || this.gone) return;
     this.stopAuto();
@@ -209,7 +209,7 @@ class Play {
     this.tell(move);
   }
 
-  /** Says what the move did, to those who listen. */
+  /** Announces the result of the move to screen readers. */
   tell(move) {
     const { frames, side } = this.played;
     const [before, now] = frames.slice(-2);
@@ -219,7 +219,7 @@ class Play {
     announce([`${move}${gained ? `, ${gained} points` : ""}`, `new ${face(now.cells[cell])} in row ${Math.floor(cell / side) + 1}, column ${(cell % side) + 1}`, `score ${now.score}`].join("; "));
   }
 
-  // The page draws the same tiles as the server; if ever it does not, the server is right.
+  // The page draws the same tiles as the server; if they ever differ, the server is right.
   confirm(before, move) {
     const { played } = this;
     const next = played.frame;
@@ -234,7 +234,7 @@ class Play {
     });
   }
 
-  // How good the move was: asked after it was made, one move at a time, so that no move waits for it.
+  // The grade of a move is requested after it was made, one at a time, so that no move waits for it.
   grade(frame) {
     if (this.canGrade) this.grading = this.grading.then(() => this.gradeNow(frame));
   }
@@ -264,7 +264,7 @@ class Play {
 
   lastNote(last) {
     if (!this.model) return "";
-    if (!this.canGrade) return "This model says how probable moves are, not what they lose: it grades none.";
+    if (!this.canGrade) return "This model gives probabilities of moves, not their losses: it cannot grade moves.";
     if (this.side !== 4) return "Moves are graded on 4×4.";
     if (!last) return "Each move is graded by how much of your chance of the next large tile it kept.";
     if (last.grade === "best" || !last.chance) return last.grade === "best" ? "The last move was the best one." : `The last move was graded: ${last.grade}.`;
@@ -289,7 +289,7 @@ class Play {
     if (this.keep.checked) this.hint();
   }
 
-  /** Takes a move back; before the first one, the game before this one comes back. */
+  /** Undoes a move; before the first one, the previous game comes back. */
   undo() {
     if (!this.played) return;
     this.stopAuto();
@@ -303,7 +303,7 @@ class Play {
     if (!before) return;
     forget(`before.${this.side}`);
     this.take(before);
-    toast("Back in the game before");
+    toast("Back in the previous game");
   }
 
   autoPlay() {
@@ -349,7 +349,7 @@ class Play {
     );
   }
 
-  /** Takes the game to the review, finished or not. */
+  /** Opens the game in the review, finished or not. */
   review() {
     if (!this.played.count) return toast("There is no move to review yet");
     this.played.keep();

@@ -1,4 +1,4 @@
-// Results: evaluations side by side, new ones, and two models against each other.
+// Results: evaluations side by side, new ones, and comparisons of two models.
 
 import { hash } from "./address.js";
 import { advise, get, listen, listenTo, session } from "./api.js";
@@ -16,7 +16,7 @@ export const shortcuts = [];
 
 const TILES = ["1024", "2048", "4096", "8192", "16384", "32768", "65536"];
 const MOST = 4; // compared at once
-const SAMPLED = 300; // positions where two models are asked
+const SAMPLED = 300; // positions on which two models are compared
 
 export function mount(root, params, app) {
   const view = new Results(root, app);
@@ -74,7 +74,7 @@ class Results {
     return parts;
   }
 
-  /** The command that does the same. */
+  /** The equivalent command. */
   told() {
     this.against.hidden = !this.both.checked;
     const rest = `--games ${this.games.value} --seed ${this.seed.value}`;
@@ -84,7 +84,7 @@ class Results {
       : `afterstate eval ${one} --search ${this.search.value} ${rest}`);
   }
 
-  /** How the command line names a model; one that has gone since, as the run that it was. */
+  /** The name of a model on the command line; a deleted one, as the run that it was. */
   path(name) {
     return modelPath(this.models.find((model) => model.name === name) ?? { name, kind: "run" });
   }
@@ -93,7 +93,7 @@ class Results {
     const { evaluations } = this;
     if (!evaluations.length) {
       this.charts.hidden = this.commands[0].element.hidden = true;
-      return this.table.replaceChildren(h("p", { class: "note" }, "Nothing has been evaluated yet. Runs evaluate themselves as they learn; or let a model play below."));
+      return this.table.replaceChildren(h("p", { class: "note" }, "Nothing has been evaluated yet. Runs are evaluated as they learn; or let a model play below."));
     }
     const columns = TILES.filter((tile) => evaluations.some((e) => (e.tiles[tile] ?? 0) > 0));
     const head = h("tr", {}, ["Shown", "Model", "Search", "Mean score", "Games", "Median", "Largest", ...columns].map((name) => h("th", { scope: "col" }, name)));
@@ -143,7 +143,7 @@ class Results {
     this.steps.set(tiles.slice(1).map((tile, i) => `${short(Number(tiles[i]))} → ${short(Number(tile))}`), chosen.map((e) => ({ name: nameOf(e), values: tiles.slice(1).map((_, i) => survival(e, i)) })));
   }
 
-  /** Some games of an evaluation without a click on a bar. */
+  /** Some games of an evaluation, without a click on a bar. */
   ranks(e) {
     const numbers = e.scores.map((_, number) => number).sort((a, b) => e.scores[a] - e.scores[b]);
     const one = ([name, rank]) => button("", name, () => this.app.attempt(() => this.playAgain(e, numbers[rank], e.scores[numbers[rank]])), { kind: "small" });
@@ -151,7 +151,7 @@ class Results {
     return h("div", { class: "actions start", role: "group", "aria-label": `Games of ${nameOf(e)}` }, h("span", { class: "note" }, `${nameOf(e)}, the game with the`), places.map(one));
   }
 
-  /** The games of a bar: they are numbered, and can be played again. */
+  /** The games of a bar: they are numbered, and can be replayed. */
   pick(bin, series) {
     const e = this.withScores[series];
     const games = e.scores.flatMap((score, number) => (this.bins.binOf(score) === bin ? [[number, score]] : []));
@@ -159,11 +159,11 @@ class Results {
     this.gameList.replaceChildren(h("h3", {}, `${nameOf(e)}: ${games.length} ${games.length === 1 ? "game" : "games"}${games.length > 40 ? ", of which 40 are listed" : ""}`), h("div", { class: "actions start" }, games.slice(0, 40).map(one)));
   }
 
-  /** Plays a game of an evaluation again, and shows it: each of its positions leads to the other views. */
+  /** Replays a game of an evaluation: each of its positions links to the other views. */
   playAgain(e, number, score) {
     this.closeReplay?.();
     const model = this.models.find(({ name }) => name === e.model);
-    if (!model) throw Object.assign(new Error(`The model “${e.model}” is not here any more`), { hint: "its games cannot be played again" });
+    if (!model) throw Object.assign(new Error(`The model “${e.model}” no longer exists`), { hint: "its games cannot be played again" });
     const { cells, stream } = firstBoard(model.side, number, e.seed);
     const frames = [{ cells, stream: String(stream), score: 0 }];
     const note = h("p", { class: "note", role: "status" }, `Game ${whole(number)} is played again…`);
@@ -191,11 +191,11 @@ class Results {
     const last = frames.length - 1;
     const found = frames[last].score;
     const side = Math.sqrt(frames[0].cells.length);
-    let at = Math.max(0, last - 1); // the last position on which a move was possible
+    let at = Math.max(0, last - 1); // the last position with a legal move
     const board = new Board({ side, label: `Game ${number}` });
     const where = h("output", { class: "pace" });
     const slider = h("input", { type: "range", min: 0, max: last, value: at, "aria-label": "Move", oninput: () => show(Number(slider.value)) });
-    // A model asks for downgraded boards by itself, wherever it plays.
+    // A model's own downgrading applies wherever it plays.
     const way = onward("results", () => ({ ...frames[at], model: e.model, search: e.search.split("+")[0] }));
     const show = (next) => {
       at = next;
@@ -206,7 +206,7 @@ class Results {
     const moves = frames.slice(0, -1).map(({ move }) => move[0]).join("");
     const review = h("a", { class: "button small", href: hash("review", { record: `${e.seed}-${number}-${side}`, model: e.model, moves }) }, "Review");
     const begin = e.seed === 1 && h("a", { class: "button small", href: hash("play", { side: side === 4 ? undefined : side, game: number }) }, "Play it from the beginning");
-    const changed = found === score ? "" : ` It came to ${whole(score)} points then: the model has learned since, or its searches end by the clock.`;
+    const changed = found === score ? "" : ` It scored ${whole(score)} points then: the model has learned since, or its searches are limited by time.`;
     const title = h("p", { class: "note", role: "status" }, `Game ${whole(number)} of ${nameOf(e)}: ${whole(found)} points.${changed}`);
     this.replay.replaceChildren(title, board.element, h("div", { class: "speed" }, slider, where), way.element, h("div", { class: "actions" }, review, begin));
     show(at);
@@ -215,7 +215,7 @@ class Results {
   evaluate() {
     const [games, seed, most] = [Number(this.games.value), Number(this.seed.value), this.known.limits.max_games];
     if (!Number.isInteger(games) || games < 1 || games > most) throw new Error(`Choose from 1 to ${whole(most)} games`);
-    if (!Number.isSafeInteger(seed) || seed < 0) throw new Error("A seed is a whole number from 0 on");
+    if (!Number.isSafeInteger(seed) || seed < 0) throw new Error("A seed is a whole number of at least 0");
     this.close?.();
     this.running(true);
     this.difference.textContent = "";
@@ -258,7 +258,7 @@ class Results {
   drawDifference({ difference, against, ...result }) {
     const { mean, ci95, better } = difference;
     const sign = mean > 0 ? "more" : "less";
-    const sure = ci95 !== null && Math.abs(mean) > ci95 ? "the difference is beyond chance (95%)" : "so many games do not tell them apart";
+    const sure = ci95 !== null && Math.abs(mean) > ci95 ? "the difference is beyond chance (95%)" : "this many games do not tell them apart";
     this.difference.textContent = `In the same games ${nameOf(result)} makes ${whole(Math.abs(mean))} ± ${whole(ci95 ?? 0)} points ${sign} than ${nameOf(against)}; it has the higher score in ${percent(better)} of them: ${sure}.`;
   }
 
@@ -273,10 +273,10 @@ class Results {
     this.evaluations = this.evaluations.filter((e) => e.turn === undefined);
     this.chosen = new Set([...this.chosen].filter((e) => e.turn === undefined));
     this.draw();
-    this.note.textContent = "Cancelled; nothing was kept of it.";
+    this.note.textContent = "Cancelled; nothing was saved.";
   }
 
-  /** Positions where two models would move differently. */
+  /** Positions in which two models would move differently. */
   disagreements() {
     const square = this.models.filter((model) => model.side === 4);
     if (square.length < 1) return "";
@@ -292,14 +292,14 @@ class Results {
       try {
         note.textContent = "The first model plays…";
         found = await this.disagree({ model: first.model.value, search: first.search.value }, { model: second.model.value, search: second.search.value });
-        note.textContent = `They differ in ${whole(found.length)} of ${whole(found.asked)} positions${found.length ? "; those that cost most by the second one come first" : ""}.`;
+        note.textContent = `They differ in ${whole(found.length)} of ${whole(found.asked)} positions${found.length ? "; the most costly by the second model come first" : ""}.`;
         list.replaceChildren(...found.slice(0, 24).map(({ board, a, b, loss }) => h("a", { class: "continuation-step", href: hash("analyse", { from: "results", board: format(parse(board), ""), model: second.model.value }) }, h("span", { class: "continuation-move" }, icon(a), "or", icon(b), short(loss)), miniature(parse(board)))));
       } finally {
         run.disabled = false;
       }
     }));
     tell();
-    return panel("Where two models disagree", h("div", { class: "setup" }, field("First", first.model), field("Its search", first.search), field("Second", second.model), field("Its search", second.search), run), note, list, downloads("disagreements", { csv: () => found, json: () => found, text: () => (found.sample ?? []).map((board) => `${board}\n`).join("") }), h("p", { class: "note" }, "The text has the positions that were asked about, for the command."), how.element);
+    return panel("Where two models disagree", h("div", { class: "setup" }, field("First", first.model), field("Its search", first.search), field("Second", second.model), field("Its search", second.search), run), note, list, downloads("disagreements", { csv: () => found, json: () => found, text: () => (found.sample ?? []).map((board) => `${board}\n`).join("") }), h("p", { class: "note" }, "The text file has these positions, for the command."), how.element);
   }
 
   async disagree(first, second) {
@@ -323,12 +323,12 @@ class Results {
   }
 }
 
-/** An evaluation as a row of a table. */
+/** An evaluation as a table row. */
 function flat({ model, search, games, seed, score, tiles, seconds }) {
   return { model, search, games, seed, mean: score.mean, ci95: score.ci95, median: score.median, min: score.min, max: score.max, ...Object.fromEntries(Object.entries(tiles).map(([tile, share]) => [`tile_${tile}`, share])), seconds };
 }
 
-// Results leave out small tiles that every game reached, and large ones that none did.
+// Results omit small tiles that every game reached, and large ones that none did.
 function shareOf({ tiles }, tile) {
   return tiles[tile] ?? (Number(tile) < Math.min(...Object.keys(tiles).map(Number)) ? 1 : 0);
 }

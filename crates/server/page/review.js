@@ -1,4 +1,4 @@
-// Review: a game that was played, graded move by move, and what there is to learn from it.
+// Review: a game graded move by move, with the lessons to learn from it.
 
 import { hash } from "./address.js";
 import { get, listenTo } from "./api.js";
@@ -16,9 +16,9 @@ import { games, puzzles, recall, remember, texts } from "./store.js";
 import { GRADES, MoveValues } from "./values.js";
 
 export const title = "Review";
-export const shortcuts = [["← →", "a move back, on"], ["J K", "next, previous mistake"], ["Home End", "the first, the last position"], ["L", "learn from the mistakes"]];
+export const shortcuts = [["← →", "a move back, forward"], ["J K", "next, previous mistake"], ["Home End", "the first, the last position"], ["L", "learn from the mistakes"]];
 
-const ROWS = 300; // of the list of moves, around the present one
+const ROWS = 300; // of the list of moves, around the current one
 
 export function mount(root, params, app) {
   const view = new Review(root, params, app);
@@ -48,7 +48,7 @@ class Review {
     this.named();
   }
 
-  /** The game that the address names, if it names one. */
+  /** The game that the address names, if any. */
   named() {
     const { game, record, moves, text } = this.params;
     const kept = game && games.find(game);
@@ -56,7 +56,7 @@ class Review {
     else if (record) this.text.value = `afterstate game ${record.replaceAll("-", " ")}\n${moves ?? ""}\n`;
     else if (text) this.text.value = texts.find(text) ?? "";
     if (this.text.value) return this.grade();
-    if (game || text) toast("This game is not in this browser any more", "error");
+    if (game || text) toast("This game is no longer in this browser", "error");
   }
 
   build() {
@@ -68,7 +68,7 @@ class Review {
     const sources = h("div", { class: "actions" }, button("", "Choose a file", () => this.file.click()), this.file, button("", "Use an example", () => this.app.attempt(() => this.example())));
     const form = panel("A game to review",
       field("Paste a game", this.text, "wide"),
-      h("p", { class: "note" }, "A record or an export of this program, lines of a board and a move, a board followed by moves with the tiles that came, or a replay of 2048verse. Games of Play and Watch come here by their Review button."),
+      h("p", { class: "note" }, "A record or an export of this program, lines of a board and a move, a board followed by moves with the new tiles, or a replay of 2048verse. Games from Play and Watch get here by their Review button."),
       sources,
       h("div", { class: "setup" }, field("Model", this.model), field("Search", this.search), this.submit), this.progress);
     this.stage = h("div", { class: "stage", hidden: true });
@@ -77,11 +77,11 @@ class Review {
     this.root.classList.add("unreviewed");
   }
 
-  /** Positions of one's own games where a better move was missed. */
+  /** Positions of the user's games in which a better move was missed. */
   puzzlePanel() {
     const open = puzzles.list().filter(({ solved }) => !solved);
     const start = button("hint", `Solve ${whole(Math.min(10, open.length))} of ${whole(open.length)}`, () => this.train(open.slice(0, 10)), { kind: "primary" });
-    return panel("Puzzles from your games", open.length ? start : h("p", { class: "note" }, "Reviews of your own games put the moves that cost most here."));
+    return panel("Puzzles from your games", open.length ? start : h("p", { class: "note" }, "Reviews of your games collect the most costly moves here."));
   }
 
   async example() {
@@ -95,7 +95,7 @@ class Review {
     this.pasted();
   }
 
-  /** A text that was typed, pasted or opened gets an address of its own. */
+  /** A text that was typed, pasted or opened gets its own address. */
   pasted() {
     return this.app.attempt(() => {
       const found = understand(this.text.value);
@@ -145,7 +145,7 @@ class Review {
     });
   }
 
-  /** What one's own game leaves behind: its accuracy in the list, its errors as puzzles. */
+  /** Updates the user's own game: its accuracy in the list, its errors as puzzles. */
   learnFrom({ accuracy }) {
     const own = this.params.game && games.find(this.params.game);
     if (!own) return;
@@ -153,7 +153,7 @@ class Review {
     if (!own.helped) puzzles.add(this.errors().map((error) => ({ ...error, from: own.id })));
   }
 
-  /** The moves to learn from, the worst ones first. */
+  /** The moves to learn from, worst first. */
   errors() {
     const grave = this.result.moves.filter((move) => move.chance && this.gradeOf(move) >= 3);
     return grave.sort((a, b) => a.kept - b.kept).slice(0, 20).map(({ board, played, best, chance }) => ({ board, played, best, chance }));
@@ -191,7 +191,7 @@ class Review {
     return Math.max(0, GRADES.indexOf(move.grade ?? "best"));
   }
 
-  /** The board that is shown: before a move, or the last one. */
+  /** The displayed board: before a move, or the last one. */
   get cells() {
     const { moves, last } = this.result;
     return parse(moves[this.at]?.board ?? last ?? moves[moves.length - 1].board);
@@ -272,7 +272,7 @@ class Review {
     this.chart.set([{ name: "expected", points, graded: dots }, { name: "score", points: this.scores.map((score, i) => [i, score]) }], this.at);
   }
 
-  /** Goes through errors: the board before each, and the question for a better move. */
+  /** Goes through errors: shows the board before each, and asks for a better move. */
   train(errors) {
     if (!errors.length || this.lesson) return;
     this.board ??= new Board({ label: "The position", onmove: (move) => this.lesson?.try(move) });

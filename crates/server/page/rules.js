@@ -1,4 +1,4 @@
-// The rules of 2048 as far as the page needs them: texts, slides, and where each tile goes.
+// The part of the rules of 2048 that the page needs: texts, slides, and where each tile goes.
 // Boards are arrays of exponents, row by row: 0 is empty, 1 is a 2, 11 is a 2048.
 
 export const MOVES = ["up", "right", "down", "left"];
@@ -10,7 +10,7 @@ export const emptyBoard = (side) => new Array(side * side).fill(0);
 export const maxTile = (cells) => face(Math.max(...cells));
 export const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i]);
 
-/** The text of a board; `between` goes between its rows. */
+/** The text of a board; `between` separates its rows. */
 export function format(cells, between = "/") {
   const side = sideOf(cells);
   const text = cells.map((x) => DIGITS[x]).join("");
@@ -18,7 +18,7 @@ export function format(cells, between = "/") {
 }
 
 /**
- * A board from its text, as exponents (`0123/…`) or as face values (`2 4 0 …`); null when it is neither. As on the server,
+ * Parses a board, given as exponents (`0123/…`) or as face values (`2 4 0 …`); null if it is neither. As on the server,
  * the number of words tells them apart: one word a cell is face values, whole rows are exponents.
  */
 export function parse(text) {
@@ -33,22 +33,22 @@ export function parse(text) {
   return exponents.every((x) => Number.isInteger(x) && x <= 17) && !words.includes("1") ? possible(exponents) : null;
 }
 
-/** A board whose tiles a game can reach together, or null. */
+/** The board if a game can reach its tiles together, or null. */
 const possible = (cells) => (cells.reduce((sum, tile) => sum + face(tile), 0) <= 2 ** 18 - 4 ? cells : null);
 
-/** A board turned by a quarter, clockwise. */
+/** A board rotated by a quarter turn clockwise. */
 export function rotated(cells) {
   const side = sideOf(cells);
   return cells.map((_, i) => cells[(side - 1 - (i % side)) * side + Math.floor(i / side)]);
 }
 
-/** A board with left and right exchanged. */
+/** A board with left and right swapped. */
 export function flipped(cells) {
   const side = sideOf(cells);
   return cells.map((_, i) => cells[Math.floor(i / side) * side + side - 1 - (i % side)]);
 }
 
-/** The cells of line `i` in the order in which tiles pile up when sliding. */
+/** The cells of line `i`, in the order in which tiles pile up when sliding. */
 function line(side, move, i) {
   const forward = move === "up" || move === "left";
   return Array.from({ length: side }, (_, k) => {
@@ -57,7 +57,7 @@ function line(side, move, i) {
   });
 }
 
-/** Slides a board: the afterstate, the reward, and for each tile where it comes from and goes to. */
+/** Slides a board: the afterstate, the reward, and the origin and destination of each tile. */
 export function slide(cells, move) {
   const side = sideOf(cells);
   const after = emptyBoard(side);
@@ -97,7 +97,7 @@ export function moveBetween(before, after) {
   }) ?? null;
 }
 
-/** A board in words, for those who listen to it. */
+/** A board in words, for screen readers. */
 export function spoken(cells) {
   const side = sideOf(cells);
   const row = (r) => cells.slice(r * side, (r + 1) * side).map((x) => face(x) || "empty").join(", ");

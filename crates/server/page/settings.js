@@ -1,4 +1,4 @@
-// Settings, in one place: how the page looks, moves and asks.
+// Settings, in one place: appearance, animation and requests of the page.
 
 import { h } from "./dom.js";
 import { exportAll, importAll, recallJson, rememberJson } from "./store.js";
@@ -10,7 +10,7 @@ const CHOICES = {
   contrast: ["Contrast", [["normal", "normal"], ["high", "high"]]],
   animation: ["Tiles slide", [["on", "always"], ["off", "never"]]],
   hints: ["Values of moves in Play", [["off", "when asked"], ["on", "all the time"]]],
-  confirm: ["Ask before a game is given up", [["on", "yes"], ["off", "no"]]],
+  confirm: ["Ask before a game is abandoned", [["on", "yes"], ["off", "no"]]],
 };
 
 const DEFAULTS = Object.fromEntries(Object.entries(CHOICES).map(([key, [, options]]) => [key, options[0][0]]));
@@ -28,7 +28,7 @@ export function set(name, value) {
   apply();
 }
 
-/** Calls `f` whenever a setting has changed; returns what ends that. */
+/** Calls `f` whenever a setting has changed; returns a function that unsubscribes. */
 export function onChange(f) {
   listeners.add(f);
   return () => listeners.delete(f);
@@ -38,10 +38,10 @@ const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 
 export const isDark = () => (setting("theme") === "system" ? prefersDark.matches : setting("theme") === "dark");
 
-/** Whether tiles and celebrations are to stand still. */
+/** Whether to disable the motion of tiles and celebrations. */
 export const calm = () => setting("animation") === "off" || matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** Puts the settings into effect. */
+/** Applies the settings. */
 export function apply() {
   const { dataset } = document.documentElement;
   dataset.theme = isDark() ? "dark" : "light";
@@ -53,7 +53,7 @@ export function apply() {
 
 prefersDark.addEventListener("change", apply);
 
-/** The settings as a form for a dialog. `done` is told what came of an import. */
+/** The settings as a dialog form. `done` receives the result of an import. */
 export function settingsForm(done) {
   const row = ([key, [label, options]]) => {
     const select = h("select", { id: `setting-${key}`, name: key, onchange: () => set(key, select.value) }, options.map(([value, text]) => h("option", { value }, text)));
@@ -64,10 +64,10 @@ export function settingsForm(done) {
   return [
     ...Object.entries(CHOICES).map(row),
     h("h3", {}, "Your games, puzzles and settings"),
-    h("p", { class: "note" }, "They are kept in this browser. A file brings them to another one."),
+    h("p", { class: "note" }, "They are stored in this browser. A file transfers them to another one."),
     h("div", { class: "actions start" },
       h("button", { type: "button", class: "button", onclick: () => download("afterstate-games.json", JSON.stringify(exportAll(), null, 1), "application/json") }, "Save as a file"),
-      h("button", { type: "button", class: "button", onclick: () => file.click() }, "Bring from a file"), file),
+      h("button", { type: "button", class: "button", onclick: () => file.click() }, "Load from a file"), file),
   ];
 }
 
@@ -77,6 +77,6 @@ async function take(file, done) {
     apply();
     done(`${count} ${count === 1 ? "game was" : "games were"} added`);
   } catch (error) {
-    done(error instanceof SyntaxError ? "This file is not an export of this page." : `Nothing was brought in: ${error.message}.`, "error");
+    done(error instanceof SyntaxError ? "This file is not an export of this page." : `Nothing was imported: ${error.message}.`, "error");
   }
 }

@@ -1,11 +1,11 @@
-// What the browser keeps: settings, the games in play, the games that were played, puzzles. Nothing of it goes to the server.
+// Browser storage: settings, current games, past games, puzzles. None of it is sent to the server.
 
 const PREFIX = "afterstate.";
 const MOST_GAMES = 1000;
 
 export const recall = (key) => localStorage.getItem(PREFIX + key);
 
-/** Keeps a text; says whether there was room for it. */
+/** Stores a text; returns whether there was space for it. */
 export function remember(key, value) {
   try {
     localStorage.setItem(PREFIX + key, value);
@@ -17,7 +17,7 @@ export function remember(key, value) {
 
 export const forget = (key) => localStorage.removeItem(PREFIX + key);
 
-/** What was kept as JSON, or a default where that is missing or damaged. */
+/** Reads stored JSON, or a default if it is missing or damaged. */
 export function recallJson(key, otherwise) {
   try {
     return JSON.parse(recall(key)) ?? otherwise;
@@ -31,23 +31,23 @@ export const rememberJson = (key, value) => remember(key, JSON.stringify(value))
 export const newId = () => `${Date.now().toString(36)}${Math.floor(Math.random() * 46656).toString(36)}`;
 
 /**
- * The games that were played, the latest first. A game is `{id, date, title?, side, seed?, game?, moves?, start?, text?,
- * score, tile, count, accuracy, undone, helped, over}`: a record with its number and moves, or the text that was imported.
+ * Past games, latest first. A game is `{id, date, title?, side, seed?, game?, moves?, start?, text?, score, tile, count,
+ * accuracy, undone, helped, over}`: a record with its number and moves, or the text that was imported.
  */
 export const games = {
   list: () => recallJson("games", []),
   find: (id) => games.list().find((game) => game.id === id),
 
-  /** Adds a game or puts its new state in place of the old one. The oldest games go when there is no room. */
+  /** Adds a game or updates its entry. The oldest games are dropped when space runs out. */
   put(game) {
     const old = games.find(game.id);
-    // A review of the whole game knows better than the grades that came while it was played.
+    // A review of the whole game is more reliable than the grades during play.
     if (old?.reviewed && old.reviewed === game.count) Object.assign(game, { accuracy: old.accuracy, reviewed: old.reviewed });
     const list = [game, ...games.list().filter(({ id }) => id !== game.id)].slice(0, MOST_GAMES);
     while (!rememberJson("games", list) && list.length > 1) list.pop();
   },
 
-  /** Changes some figures of a game that is there, which keeps its place. */
+  /** Changes some fields of an existing entry, without moving it. */
   update(id, changes) {
     rememberJson("games", games.list().map((game) => (game.id === id ? { ...game, ...changes } : game)));
   },
@@ -55,7 +55,7 @@ export const games = {
   remove: (id) => rememberJson("games", games.list().filter((game) => game.id !== id)),
 };
 
-/** Positions of one's own games where a better move was missed: `{board, played, best, tile, from, chances, solved?}`. */
+/** Positions of the user's games with a missed better move: `{board, played, best, tile, from, chances, solved?}`. */
 export const puzzles = {
   list: () => recallJson("puzzles", []),
 
@@ -71,7 +71,7 @@ export const puzzles = {
   },
 };
 
-/** All that is kept, as one object to be saved in a file. */
+/** All stored data, as one object to be saved in a file. */
 export function exportAll() {
   const keys = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX) && key !== `${PREFIX}token`);
   const entries = keys.sort().map((key) => [key.slice(PREFIX.length), localStorage.getItem(key)]);
@@ -81,8 +81,8 @@ export function exportAll() {
 const IN_PLAY = "play.";
 
 /**
- * Takes back what `exportAll` gave. Games and puzzles are added to those that are here, settings are replaced. A game in play
- * stays where there is one; that of the file is added to the list.
+ * Imports the result of `exportAll`. Games and puzzles are added to the existing ones, settings are replaced. An existing
+ * current game stays; that of the file is added to the list.
  */
 export function importAll(file) {
   const kept = file?.afterstate === 1 && file.kept;
@@ -96,7 +96,7 @@ export function importAll(file) {
     if (isGame(game) && game.count > 0 && !isHere) brought.push(game);
   }
   const all = [...games.list(), ...brought].sort((a, b) => String(b.date).localeCompare(String(a.date)));
-  if (!rememberJson("games", all.slice(0, MOST_GAMES))) throw new Error("the browser has no room for so many games");
+  if (!rememberJson("games", all.slice(0, MOST_GAMES))) throw new Error("the browser has no space for so many games");
   puzzles.add(parsed(kept.puzzles).filter((puzzle) => typeof puzzle?.board === "string"));
   for (const [key, value] of Object.entries(kept)) {
     const isKept = ["games", "puzzles", "token"].includes(key) || (key.startsWith(IN_PLAY) && recall(key) !== null);
@@ -114,7 +114,7 @@ function parsed(text) {
   }
 }
 
-/** Games to be reviewed that are not one's own: the last few texts, by an id for the address. */
+/** Games of others to be reviewed: the last few texts, by an id for the address. */
 export const texts = {
   keep(text) {
     const id = newId();

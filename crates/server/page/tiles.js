@@ -1,8 +1,8 @@
-// The random stream of a numbered game, as the server draws it: xoshiro256++ seeded through SplitMix64. With it a new
-// tile appears at once; the server says the same a moment later.
+// The random stream of a numbered game, the same as the server's: xoshiro256++ seeded through SplitMix64. It lets a new
+// tile appear at once; the server confirms it a moment later.
 
 const WORD = (1n << 64n) - 1n;
-const FOUR = BigInt(Math.floor(0.1 * 2 ** 32)); // below this, the lower half of a number means a 4
+const FOUR = BigInt(Math.floor(0.1 * 2 ** 32)); // if the lower half of a number is below this, the tile is a 4
 const SEED = 1;
 
 const rotate = (x, by) => ((x << by) | (x >> (64n - by))) & WORD;
@@ -18,7 +18,7 @@ function* splitMix(state) {
 
 const scatter = (x) => splitMix(x).next().value;
 
-/** A place in a game's stream, `SEED-GAME-DRAWN`. It never changes: drawing gives the next place. */
+/** A position in a game's stream, `SEED-GAME-DRAWN`. Immutable: drawing returns the next position. */
 export class Stream {
   constructor(seed, game, drawn, state) {
     Object.assign(this, { seed, game, drawn, state });
@@ -30,7 +30,7 @@ export class Stream {
     return new Stream(seed, game, 0, [0, 1, 2, 3].map(() => words.next().value));
   }
 
-  /** A stream from its text; null when it is none. */
+  /** Parses a stream; null if it is invalid. */
   static parse(text) {
     const numbers = /^(\d{1,16})-(\d{1,16})-(\d{1,6})$/.exec(text)?.slice(1).map(Number);
     if (!numbers || !numbers.every(Number.isSafeInteger)) return null;
@@ -51,7 +51,7 @@ export class Stream {
     return { bits, stream: new Stream(this.seed, this.game, this.drawn + 1, state) };
   }
 
-  /** Puts the next tile on a board: the board and the stream after it. */
+  /** Adds the next tile to a board: returns the board and the stream after it. */
   spawn(cells) {
     const { bits, stream } = this.draw();
     const free = cells.flatMap((tile, cell) => (tile ? [] : [cell]));
@@ -61,10 +61,10 @@ export class Stream {
   }
 }
 
-/** A number for a game that nobody asked for by number. */
+/** A number for a game requested without one. */
 export const someNumber = () => Math.floor(Math.random() * 1e6);
 
-/** A stream for what is played on from some position. */
+/** A stream for continuing from some position. */
 export const freshStream = () => Stream.of(SEED, someNumber());
 
 /** The first board of a numbered game, and its stream. */

@@ -1,4 +1,4 @@
-// Train: runs and their learning curves as they are written; start one, stop it, watch what it has learned.
+// Train: runs and their live learning curves; start one, stop it, watch what it has learned.
 
 import { hash } from "./address.js";
 import { get, listen, post, remove, session } from "./api.js";
@@ -10,11 +10,11 @@ import { command, downloads } from "./export.js";
 export const title = "Train";
 export const shortcuts = [["J K", "next, previous run"]];
 
-// What most people want, before the recipes of the papers. How long they take here, the server measures.
+// The most useful recipes, before those of the papers. The server measures how long they take here.
 const CHOICES = [
-  ["quick", "A minute", "A player that makes the 2048-tile, from nothing, while you watch."],
+  ["quick", "A minute", "A player that learns to make the 2048-tile from scratch, while you watch."],
   ["best-first", "An hour or two", "Eight large tuples: most games reach 8192."],
-  ["best", "The strongest", "One training after the other, each of which goes on where it was stopped."],
+  ["best", "The strongest", "One training after the other; each can be stopped and resumed."],
 ];
 const MOST_COMPARED = 5;
 
@@ -28,7 +28,7 @@ export function bytes(n) {
   return n >= 1e9 ? `${(n / 1e9).toFixed(1)} GB` : n >= 1e6 ? `${Math.round(n / 1e6)} MB` : `${Math.max(1, Math.round(n / 1e3))} kB`;
 }
 
-/** Why a recipe cannot be started, and what to do about it; empty when it can. */
+/** Why a recipe cannot be started, and what to do about it; empty if it can. */
 function troubleOf({ needs, memory, available_memory: free, disk, available_disk: room }) {
   if (needs) return needs;
   if (free !== null && memory > free) return `It needs ${bytes(memory)} of memory, and ${bytes(free)} are free: close other programs, or take a smaller network.`;
@@ -36,7 +36,7 @@ function troubleOf({ needs, memory, available_memory: free, disk, available_disk
   return "";
 }
 
-/** What a recipe makes, the training itself included. */
+/** What a recipe makes, including the training itself. */
 function stepsText({ trainings, collections }) {
   const count = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
   return collections ? `${count(trainings, "training")} and ${count(collections, "collection")} of positions` : count(trainings, "training");
@@ -97,7 +97,7 @@ class Train {
     return h("label", { class: "card" }, input, h("span", {}, h("b", {}, title), h("small", {}, steps, text), facts));
   }
 
-  /** How long a recipe takes on this machine, in words that come when the server has measured it. */
+  /** How long a recipe takes on this machine, in words, once the server has measured it. */
   clock(recipe) {
     const text = h("span", { class: "clock" }, "measuring the time…");
     this.time(recipe).then((words) => (text.textContent = words), () => (text.textContent = "time not known"));
@@ -108,19 +108,19 @@ class Train {
     const { name, steps, budget } = recipe;
     if (!budget) return Promise.resolve("until it is stopped");
     if (!steps.length && budget.seconds) return Promise.resolve(duration(budget.seconds));
-    // Where there is no room for it, it cannot be tried either.
+    // A recipe that lacks memory or disk cannot be timed either.
     if (troubleOf(recipe)) return Promise.resolve("time not known");
     if (!this.times.has(name)) this.times.set(name, get(`/recipes/${encodeURIComponent(name)}`).then(({ seconds }) => (seconds === null ? "time not known" : `about ${duration(seconds)} on this machine`)));
     return this.times.get(name);
   }
 
-  /** The recipes whose name, table or description hold all the words. */
+  /** The recipes whose name, table or description contain all the words. */
   find(text) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = ({ name, description, table }) => words.every((word) => `${name} ${description} ${table}`.toLowerCase().includes(word));
     const groups = Map.groupBy(this.recipes.filter(fits), ({ name }) => (name.includes("/") ? name.split("/")[0] : "this program"));
     const item = (recipe) => h("button", { type: "button", class: "link-button", title: recipe.description, onclick: () => this.choose(recipe) }, recipe.name, recipe.steps.length ? ` (${stepsText(recipe)})` : "");
-    this.found.replaceChildren(...[...groups].map(([paper, list]) => h("div", {}, h("h3", {}, paper), list.map(item))), ...(groups.size ? [] : [h("p", { class: "note" }, "No recipe has these words.")]));
+    this.found.replaceChildren(...[...groups].map(([paper, list]) => h("div", {}, h("h3", {}, paper), list.map(item))), ...(groups.size ? [] : [h("p", { class: "note" }, "No recipe matches these words.")]));
   }
 
   choose(recipe) {
@@ -157,13 +157,13 @@ class Train {
       h("input", { type: "checkbox", checked: this.compared.has(run.name), "aria-label": `Compare ${run.name}`, onchange: () => this.app.attempt(() => this.compare(run.name)) }),
       h("button", { type: "button", onclick: () => this.app.attempt(() => this.select(run.name)) }, h("span", { class: "run-name" }, run.name), h("span", { class: "run-score" }, run.mean ? whole(run.mean) : "–"),
         h("span", { class: "run-about" }, [run.saving ? `saving ${bytes(run.saving)}` : run.state, run.actions ? `${short(run.actions)} moves` : null, run.seconds ? duration(run.seconds) : null, bytes(run.bytes)].filter(Boolean).join(" · "))));
-    if (this.list.contains(document.activeElement)) return; // a list that is being walked through stays
+    if (this.list.contains(document.activeElement)) return; // a list with keyboard focus is not rebuilt
     if (runs.length) this.list.setAttribute("role", "list");
     else this.list.removeAttribute("role");
     this.list.replaceChildren(...(runs.length ? runs.map(item) : [h("p", { class: "note" }, "No runs yet.")]));
   }
 
-  /** Adds a run to the curves that are drawn together, or takes it away. */
+  /** Adds a run to the curves that are drawn together, or removes it. */
   async compare(name) {
     if (!this.compared.delete(name)) {
       if (this.compared.size >= MOST_COMPARED) this.compared.delete([...this.compared.keys()][0]);
@@ -174,8 +174,8 @@ class Train {
   }
 
   welcome() {
-    this.detail.replaceChildren(panel("From nothing to 2048 in about a minute",
-      h("p", {}, "A network starts with zeros everywhere and learns by playing against itself, millions of moves a second: after each move it corrects what it thought the position was worth by what it sees next."),
+    this.detail.replaceChildren(panel("From scratch to 2048 in about a minute",
+      h("p", {}, "A network starts with zeros everywhere and learns by playing against itself, millions of moves a second: after each move it corrects its value of the position by what it sees next."),
       h("p", {}, "Start the recipe ", h("code", {}, "quick"), " and watch its score grow. When it is done, it plays in Watch, and gives hints in Play.")));
   }
 
@@ -290,12 +290,12 @@ class Train {
     this.rename.hidden = this.delete.hidden = running || !this.allowed;
     const last = log[log.length - 1];
     this.progress.hidden = !running;
-    // A training that saves its work does not say how far it is.
+    // A training that is saving does not report progress.
     if (running && this.stopping) this.progress.removeAttribute("value");
     else this.progress.value = last?.budget_share ?? 0;
     if (!last) return;
     this.drawCurves(log, evaluations, last);
-    // What the first search of the last evaluation came to.
+    // The results of the first search of the last evaluation.
     const judged = evaluations.findLast((line) => line.search === evaluations[0].search)?.score.mean;
     this.figures.score.set(last.mean_score || judged ? whole(Math.max(last.mean_score ?? 0, running ? 0 : judged ?? 0)) : "–");
     this.figures.tile.set(last.tiles ? percent(last.tiles["2048"] ?? implied(last.tiles, "2048")) : "–");
@@ -308,7 +308,7 @@ class Train {
     for (const chart of [this.score, this.tiles, this.pace]) Object.assign(chart, { log: this.log, labelX: axis === "actions" ? "moves" : "seconds", unit: axis === "actions" ? "moves" : "s" });
     const x = (line) => line[axis] ?? line.actions;
     const curve = (lines, of) => lines.flatMap((line) => (of(line) === undefined || of(line) === null ? [] : [[x(line), of(line)]]));
-    // Evaluations know the moves before them; the log knows when these were.
+    // Evaluations store their number of moves; the log has the time of these.
     const when = (line, lines) => (axis === "actions" ? line.actions : lines.find((other) => other.actions >= line.actions)?.seconds ?? last.seconds);
     const searches = [...new Set(evaluations.map((line) => line.search))];
     const judged = searches.map((search) => ({
@@ -337,13 +337,13 @@ class Train {
   }
 }
 
-// The tiles worth a line: the five largest that some game has reached.
+// The tiles worth a line: the five largest that any game has reached.
 function interesting(tiles = {}) {
   const reached = Object.keys(tiles).filter((tile) => tiles[tile] > 0);
   return reached.sort((a, b) => a - b).slice(-5);
 }
 
-// The log leaves out small tiles that every game reaches, and large ones that none has.
+// The log omits small tiles that every game reaches, and large ones that none has.
 function implied(tiles = {}, tile) {
   const known = Object.keys(tiles).map(Number);
   return known.length && Number(tile) < Math.min(...known) ? 1 : 0;

@@ -1,9 +1,9 @@
-// Variations: positions that follow from one another by moves and new tiles, as a tree that one can walk.
+// Variations: positions that follow from one another by moves and new tiles, as a navigable tree.
 
 import { h, icon } from "./dom.js";
 import { MOVES, face, format, same, sideOf, slide } from "./rules.js";
 
-/** A position: a root, what a slide leaves (`move`), or what a new tile makes of that (`tile: {cell, exponent}`). */
+/** A position: a root, the result of a slide (`move`), or that of a new tile (`tile: {cell, exponent}`). */
 class Node {
   constructor(cells, parent = null, step = {}) {
     Object.assign(this, { cells, parent, children: [] }, step);
@@ -25,7 +25,7 @@ export class Tree {
     return node;
   }
 
-  /** Slides: to the variation that is known, or to a new one. False when the move is not possible. */
+  /** Slides: to a known variation, or to a new one. False if the move is illegal. */
   slide(move) {
     const slid = slide(this.at.cells, move);
     if (!slid.legal) return false;
@@ -33,7 +33,7 @@ export class Tree {
     return true;
   }
 
-  /** Places a tile, as part of the line after a slide; elsewhere the board is set up anew. */
+  /** Places a tile, as part of the line after a slide; otherwise the board is set up anew. */
   place(cell, exponent) {
     const cells = [...this.at.cells];
     cells[cell] = exponent;
@@ -41,7 +41,7 @@ export class Tree {
     this.at = this.#child(cells, (node) => same(node.cells, cells), { tile: { cell, exponent } });
   }
 
-  /** Goes to a board: along the line where a move or a tile leads there, and to a new tree elsewhere. */
+  /** Goes to a board: along the line if a move or a tile leads there, otherwise to a new tree. */
   reach(cells) {
     for (const move of MOVES) {
       const slid = slide(this.at.cells, move);
@@ -56,14 +56,14 @@ export class Tree {
     return null;
   }
 
-  /** A board that follows from nothing: the beginning of a new tree. */
+  /** A board without a predecessor: the root of a new tree. */
   setUp(cells) {
     if (same(cells, this.at.cells)) return;
     this.earlier = [...(this.earlier ?? []), this.at];
     this.at = new Node(cells);
   }
 
-  /** A step back in the line, or to what was before the board was set up. */
+  /** A step back in the line, or to the tree before the board was set up. */
   back() {
     if (this.at.parent) this.at = this.at.parent;
     else if (this.earlier?.length) this.at = this.earlier.pop();
@@ -71,7 +71,7 @@ export class Tree {
     return true;
   }
 
-  /** A step on along the line that was walked last. */
+  /** A step forward along the last visited line. */
   forward() {
     if (!this.at.children.length) return false;
     this.at = this.at.last ?? this.at.children[0];
@@ -86,13 +86,13 @@ export class Tree {
   }
 }
 
-/** The tree as text to click on; `onpick` hears of the node. */
+/** The tree as clickable text; `onpick` receives the node. */
 export function drawTree(tree, onpick) {
   const side = sideOf(tree.at.cells);
   const label = (node) => (node.tile ? `+${face(node.tile.exponent)} at row ${Math.floor(node.tile.cell / side) + 1}, column ${(node.tile.cell % side) + 1}` : node.move ?? "start");
   const step = (node) => h("button", { type: "button", class: `step ${node.tile ? "tile-step" : ""}`, "aria-label": label(node), "aria-current": node === tree.at ? "true" : undefined, title: format(node.cells), onclick: () => onpick(node) },
     node.move ? icon(node.move) : node.tile ? `+${face(node.tile.exponent)}` : "start");
-  // The first child goes on in the line; the others are lines of their own, set in.
+  // The first child continues the line; the others are indented lines of their own.
   const line = (node) => {
     const steps = [];
     const others = [];

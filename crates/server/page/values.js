@@ -1,4 +1,4 @@
-// What each of the four moves is worth: bars beside the board on a scale that is written below them, the best one highlighted.
+// The values of the four moves: bars beside the board with a labelled scale, the best one highlighted.
 
 import { duration, h, icon, percent, short, whole } from "./dom.js";
 import { MOVES } from "./rules.js";
@@ -6,13 +6,13 @@ import { MOVES } from "./rules.js";
 /** The grades of moves in a review, from good to bad. */
 export const GRADES = ["best", "good", "inaccuracy", "mistake", "blunder"];
 
-/** What a move lost against the best one, in points; null where its value is not known. */
+/** What a move lost against the best one, in points; null if its value is unknown. */
 export function lossOf(advice, move) {
   const value = advice.values[move];
   return value === null || value === undefined || !advice.best ? null : Math.max(0, advice.values[advice.best] - value);
 }
 
-// Where the bars may begin, as shares of the best value: close moves are told apart on a scale of their own.
+// The possible starts of the bars, as shares of the best value: close moves need a finer scale.
 const SCALES = [0.99, 0.9, 0];
 
 /** The narrowest scale that holds all values of an advice. */
@@ -24,7 +24,7 @@ function scaleOf(advice) {
 }
 
 export class MoveValues {
-  /** `chances` says what the moves do to the chance by which they are graded. */
+  /** `chances` receives the effect of the moves on the chance by which they are graded. */
   constructor({ onmove, chances = false } = {}) {
     this.chances = chances;
     this.rows = Object.fromEntries(MOVES.map((move) => [move, row(move, onmove)]));
@@ -36,7 +36,7 @@ export class MoveValues {
     this.clear();
   }
 
-  /** Shows advice as the server gives it; `played` is marked where it differs from the best move. */
+  /** Shows advice from the server; `played` is marked if it differs from the best move. */
   show(advice, played) {
     const scale = scaleOf(advice);
     for (const move of MOVES) fillRow(this.rows[move], advice, move, played, scale);
@@ -70,7 +70,7 @@ export class MoveValues {
   }
 }
 
-/** What the moves do to the chance of the next large tile, in words; and whose chance it is: not that of the model. */
+/** The effect of the moves on the chance of the next large tile, in words; it is not the model's own chance. */
 function chanceText({ chance, best }, played) {
   if (!chance || !best) return "";
   const better = `Chance of a ${chance.tile} in games of players of all strengths: ${percent(chance.moves[best])} with ${best}`;
@@ -103,7 +103,7 @@ function fillRow({ element, bar, value, diff }, advice, move, played, scale) {
   diff.textContent = loss === null ? "" : move === advice.best ? "best" : less(loss, best);
 }
 
-/** How much less a move is worth, as a share where there is something to share. */
+/** How much less a move is worth, as a share if the best value allows one. */
 function less(loss, best) {
   if (loss === 0) return "equal";
   const share = best > 0 ? (100 * loss) / best : 0;
@@ -112,12 +112,12 @@ function less(loss, best) {
   return `−${share < 0.1 ? Number(share.toPrecision(1)) : share < 10 ? Number(share.toFixed(1)) : whole(share)}%`;
 }
 
-/** A policy's row: how probable the move is, and how many of the eight symmetric boards are for it. */
+/** A policy's row: the probability of the move, and the number of symmetric boards, out of eight, that vote for it. */
 function fillShare({ bar, value, diff }, { probabilities, votes, best }, move) {
   bar.style.setProperty("--width", `${100 * probabilities[move]}%`);
   value.textContent = percent(probabilities[move]);
   diff.textContent = votes ? `${votes[move]} of 8` : move === best ? "best" : "";
 }
 
-/** Small figures deserve a fraction; there is no negative zero. */
+/** Small figures get a decimal; there is no negative zero. */
 const shown = (x) => (Math.abs(x) < 100 && !Number.isInteger(x) ? String(Number(x.toFixed(1)) || 0) : whole(x));

@@ -1,4 +1,4 @@
-// Watch: a model plays, with what it thinks.
+// Watch: a model plays, and shows its evaluation.
 
 import { hash } from "./address.js";
 import { advise, listen } from "./api.js";
@@ -14,13 +14,13 @@ import { Stream, firstBoard, freshStream, someNumber } from "./tiles.js";
 import { MoveValues } from "./values.js";
 
 export const title = "Watch";
-export const shortcuts = [["Space", "play, pause"], ["→", "one move on"], ["←", "one move back"], ["+ −", "faster, slower"], ["N", "next game"]];
+export const shortcuts = [["Space", "play, pause"], ["→", "one move forward"], ["←", "one move back"], ["+ −", "faster, slower"], ["N", "next game"]];
 
-// Milliseconds between moves; 0 is as fast as it goes.
+// Milliseconds between moves; 0 is full speed.
 const SPEEDS = [[1000, "1 move/s"], [500, "2 moves/s"], [250, "4 moves/s"], [125, "8 moves/s"], [60, "16 moves/s"], [30, "33 moves/s"], [10, "100 moves/s"], [0, "as fast as it goes"]];
 const NEXT_GAME_MS = 6000;
 
-let left = null; // the game that was watched last, for whoever comes back to it
+let left = null; // the last watched game, kept for when the user returns
 
 export function mount(root, params, app) {
   const view = new Watch(root, params, app);
@@ -51,7 +51,7 @@ class Watch {
     this.begin();
   }
 
-  /** The game of the address: one that was left before, one from a position, or a numbered one. */
+  /** The game of the address: one left earlier, one from a position, or a numbered one. */
   begin() {
     const { board, stream, score, game } = this.params;
     const isSame = left?.key === this.identity || (!board && game === undefined && (!this.params.model || this.params.model === left?.model));
@@ -68,7 +68,7 @@ class Watch {
     this.open({ board: format(cells, ""), stream: String((stream && Stream.parse(stream)) || freshStream()), score: Number(score) || 0 }, cells);
   }
 
-  /** What tells this game from others. */
+  /** The identity of this game. */
   get identity() {
     const { board, stream, game } = this.params;
     return board ? `${board} ${stream ?? ""}` : `game ${game ?? this.first?.game} ${this.side}`;
@@ -114,7 +114,7 @@ class Watch {
       : "For each move, the points that it still expects to make.";
   }
 
-  // Nobody looks at a hidden tab: the model rests meanwhile.
+  // In a hidden tab the model pauses.
   visibility() {
     if (document.hidden && this.close) {
       this.pause();
@@ -129,7 +129,7 @@ class Watch {
     const number = Number(this.game.value);
     if (this.game.value === "" || !Number.isSafeInteger(number) || number < 0) {
       this.game.value = this.first.game ?? "";
-      return toast("Games have numbers from 0 on", "error");
+      return toast("Game numbers start at 0", "error");
     }
     this.newGame(number);
     this.board.element.focus();
@@ -180,7 +180,7 @@ class Watch {
     else this.think();
   }
 
-  /** Takes the game so far to the review. */
+  /** Opens the game so far in the review. */
   review() {
     const played = this.frames.filter((frame) => frame.move);
     if (!played.length) return toast("There is no move to review yet");
@@ -190,7 +190,7 @@ class Watch {
     else location.hash = hash("review", { text: texts.keep(played.map(({ cells, move }) => `${format(cells)} ${move}`).join("\n")), model });
   }
 
-  // Plays on from the position that is shown: what came after it is forgotten.
+  // Continues from the displayed position; later positions are dropped.
   play(moves) {
     this.stop();
     this.resting = document.hidden;
@@ -216,7 +216,7 @@ class Watch {
     this.app.attempt(() => Promise.reject(error));
   }
 
-  // Moves arrive: first what the model thought, then, when there is time to look, the move itself.
+  // Moves arrive: first the model's evaluation, then, if there is time to look at it, the move itself.
   take(list) {
     for (const event of list) {
       const last = this.frames[this.frames.length - 1];
@@ -232,13 +232,13 @@ class Watch {
     this.lag = setTimeout(() => this.draw(), pause);
   }
 
-  // From 2048 on, each new largest tile, as long as one can see it.
+  // Celebrates each new largest tile from 2048, at visible speeds.
   celebrate() {
     const [before, now] = this.frames.slice(-2).map(({ cells }) => Math.max(...cells));
     if (now > before && now >= 11 && SPEEDS[this.speed][0] >= 60) this.board.celebrate(now);
   }
 
-  // At most once a frame of the screen, however fast the moves come.
+  // At most once per frame, however fast the moves arrive.
   draw() {
     this.pending ??= requestAnimationFrame(() => {
       this.pending = null;
@@ -288,13 +288,13 @@ class Watch {
     this.waiting = setTimeout(() => this.next(), NEXT_GAME_MS);
   }
 
-  /** The last board, without what lies over it. */
+  /** The last board, without an overlay. */
   see() {
     clearTimeout(this.waiting);
     this.board.message();
   }
 
-  // While the game rests, what the model thinks of the position that is shown.
+  // While the game is paused, shows the model's evaluation of the displayed position.
   think() {
     const frame = this.frames[this.at];
     if (frame.over) return;

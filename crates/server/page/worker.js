@@ -1,12 +1,12 @@
-// Keeps the files of the page, so that it starts without the server: games can be played, and what needs a model says
-// that the server does not answer. While the server is there, its files are always used.
+// Caches the files of the page, so that it starts without the server: games can be played, and views that need a model
+// report that the server does not answer. If the server is reachable, its files are always used.
 
 const SHELL = "shell";
 
 self.addEventListener("install", (event) => event.waitUntil(fill().then(() => self.skipWaiting())));
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 
-/** The page and all that it loads: modules and sheets name each other. */
+/** The page and everything that it loads: modules and sheets refer to each other. */
 async function fill() {
   const cache = await caches.open(SHELL);
   const seen = new Set();

@@ -1,4 +1,4 @@
-//! The routes, and what they share.
+//! The routes, and the state that they share.
 
 use std::{any::Any, path::PathBuf, sync::Arc};
 
@@ -27,7 +27,7 @@ use crate::{
     training::Trainings,
 };
 
-/// What the requests share.
+/// The state that requests share.
 pub(crate) struct Shared {
     pub(crate) hosts: Hosts,
     pub(crate) token: String,
@@ -35,23 +35,23 @@ pub(crate) struct Shared {
     pub(crate) searches: Searches,
     pub(crate) models: Models,
     pub(crate) solutions: Solutions,
-    /// Whether the server is about to end.
+    /// Whether the server is shutting down.
     pub(crate) closing: watch::Sender<bool>,
     pub(crate) runs: PathBuf,
     pub(crate) model_files: PathBuf,
     pub(crate) trainings: Trainings,
-    /// How long recipes take here.
+    /// The measured times of recipes.
     pub(crate) times: Times,
-    /// The right to evaluate.
+    /// The permit to evaluate.
     pub(crate) evaluating: Arc<Semaphore>,
-    /// What came of evaluations.
+    /// The results of evaluations.
     pub(crate) results: Results,
 }
 
-/// What every handler is given.
+/// The state of every handler.
 pub(crate) type App = Arc<Shared>;
 
-/// Who answers; the name is a method and a path, such as `GET /move`.
+/// A handler; its name is a method and a path, such as `GET /move`.
 struct Route {
     name: &'static str,
     handler: MethodRouter<App>,
@@ -66,10 +66,10 @@ fn route<T: 'static, H: Handler<T, App>>(name: &'static str, handler: H) -> Rout
     Route { name, handler: on(method, handler) }
 }
 
-/// Paths of the API stay as they are below this prefix.
+/// Paths of the API below this prefix are stable.
 const STABLE: &str = "/api/v1/";
 
-/// The API: a test compares it with its description.
+/// The API; a test compares it with its description.
 fn api() -> Vec<Route> {
     vec![
         route("GET /api/v1/session", routes::session::session),
@@ -101,7 +101,7 @@ fn api() -> Vec<Route> {
     ]
 }
 
-/// Everything that the server answers. The API is also at `/api/`, as it was before it had numbers.
+/// All routes. The API is also at `/api/`, where it was before it was versioned.
 pub(crate) fn router(app: App) -> Router {
     let mut router = Router::new();
     for Route { name, handler } in api() {
@@ -115,7 +115,7 @@ pub(crate) fn router(app: App) -> Router {
     guarded(router, app)
 }
 
-/// What goes for all routes.
+/// Adds what applies to all routes.
 fn guarded(router: Router<App>, app: App) -> Router {
     router
         .method_not_allowed_fallback(wrong_method)
@@ -130,7 +130,7 @@ async fn wrong_method() -> ApiError {
     ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "this path takes other methods", hint)
 }
 
-/// A mistake in one request; the others continue.
+/// A bug in one request; the others continue.
 fn panicked(_: Box<dyn Any + Send>) -> Response {
     ApiError::internal("a mistake in afterstate itself").into_response()
 }
@@ -173,7 +173,7 @@ mod tests {
         (status, serde_json::from_slice(&body).expect("JSON"))
     }
 
-    /// The model comes through a pipe, into which nobody writes for a while.
+    /// The model comes through a pipe that stays empty for a while.
     #[cfg(unix)]
     #[tokio::test(flavor = "multi_thread")]
     async fn the_time_of_a_search_is_also_that_of_loading() {
@@ -189,8 +189,8 @@ mod tests {
         let (status, answer) = ask(&router, "/api/v1/advise?board=0000/0010/0100/000b&search=8ply").await;
         assert!(start.elapsed().as_secs_f64() < 3.0, "{:?}", start.elapsed());
         assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(answer["error"], "the model is still being brought into memory");
-        // Whoever reads from the pipe gets nothing, and finds no pipe to open again.
+        assert_eq!(answer["error"], "the model is still loading");
+        // The reader of the pipe gets nothing, and finds no pipe to open again.
         let writer = std::fs::OpenOptions::new().write(true).open(&pipe).expect("a reader is there");
         std::fs::remove_file(&pipe).expect("it is there");
         drop(writer);

@@ -1,4 +1,4 @@
-//! Who says what moves are worth: a model with a search that it can do.
+//! The evaluator of moves: a model with a search that it supports.
 
 use std::{
     sync::Arc,
@@ -18,20 +18,20 @@ use crate::{
     searches::{self, Asked, Stop},
 };
 
-/// Who judges moves.
+/// A model with a search.
 #[derive(Clone)]
 pub(crate) struct Brain {
     pub(crate) model: Arc<Model>,
     pub(crate) search: Search,
-    /// What was used of the time for a search to bring the model into memory.
+    /// How much of the time for a search went into loading the model.
     loading: Duration,
 }
 
-/// Who has waited longer than this for a model is told of that, and not of a search that is too long.
+/// A request that waited longer than this for a model is told so, rather than that its search is too long.
 const NOTICED: Duration = Duration::from_secs(1);
 
 impl Brain {
-    /// Takes its time where a model must be loaded.
+    /// Blocks while the model is loaded.
     pub(crate) fn new(shared: &Shared, model: Option<&str>, asked: Asked) -> Answer<Self> {
         let (model, plies, text) = match asked {
             Asked::Exact => (Arc::new(shared.solutions.model()), 1, None),
@@ -43,33 +43,33 @@ impl Brain {
         Ok(Brain { model, search, loading: Duration::ZERO })
     }
 
-    /// The same on a thread of its own: a model that must be loaded takes nobody's turn to search.
+    /// The same on a separate thread: loading a model takes no place of a search.
     pub(crate) async fn load(app: &App, model: Option<String>, asked: Asked) -> Answer<Self> {
         let shared = app.clone();
         let load = move || Brain::new(&shared, model.as_deref(), asked);
         spawn_blocking(load).await.map_err(ApiError::internal)?
     }
 
-    /// The same within the time of the longest search: for questions that are answered at once. What loading has taken is
-    /// not left for the search. A model that takes longer goes on being loaded, for whoever asks again.
+    /// The same within the time of the longest search, for requests that are answered at once. Loading time counts as
+    /// search time. A model that takes longer continues loading, for later requests.
     pub(crate) async fn load_in_time(app: &App, model: Option<String>, asked: Asked) -> Answer<Self> {
         let (start, longest) = (Instant::now(), app.limits.longest_search());
         let brain = timeout(longest, Brain::load(app, model, asked)).await;
-        let brain = brain.map_err(|_| ApiError::busy("the model is still being brought into memory"))??;
+        let brain = brain.map_err(|_| ApiError::busy("the model is still loading"))??;
         Ok(Brain { loading: start.elapsed(), ..brain })
     }
 
-    /// What is left of the time for a search.
+    /// The remaining time for a search.
     pub(crate) fn time_left(&self, shared: &Shared) -> Duration {
         shared.limits.longest_search().saturating_sub(self.loading)
     }
 
-    /// What its tables of endgames know of a state. A table that is damaged after it was opened is one table less.
+    /// The entries for a state in its endgame tables. A table that is damaged after it was opened is ignored.
     pub(crate) fn endgames<const N: usize>(&self, state: State<N>) -> Vec<Match<'_>> {
         self.model.endgames(state).unwrap_or_default()
     }
 
-    /// The player, if there is one for such boards. It gives up when the flag is set.
+    /// The player for such boards, if there is one. It stops when the flag is set.
     pub(crate) fn player<const N: usize>(
         &self,
         shared: &Shared,
@@ -91,12 +91,12 @@ impl Brain {
     ) -> Answer<()> {
         match &self.search {
             Search::Exact if state.legal_moves().any(|a| advice.values[a as usize].is_none()) => {
-                let error = format!("no game comes to {state}, so that its values are not in the solution");
-                let hint = "give a board that can come about by playing";
+                let error = format!("no game reaches {state}, so its values are not in the solution");
+                let hint = "give a board that a game can reach";
                 Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint))
             }
             Search::Player(spec) if falls_short(spec, advice) && self.loading > NOTICED => {
-                Err(ApiError::busy("the model had to be brought into memory, which left no time to search"))
+                Err(ApiError::busy("loading the model left no time to search"))
             }
             Search::Player(spec) if falls_short(spec, advice) => {
                 Err(searches::too_long(shared.limits.longest_search()))
@@ -106,7 +106,7 @@ impl Brain {
     }
 }
 
-/// Whether a search by depth has come less far than it should.
+/// Whether a search by depth has stopped short of its depth.
 fn falls_short(search: &PlayerSpec, advice: &Advice) -> bool {
     search.search.is_some_and(|settings| match settings.limit {
         Limit::Plies(plies) => advice.plies + u32::from(settings.shallow.is_some()) < plies,

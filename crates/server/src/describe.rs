@@ -1,4 +1,4 @@
-//! A line of the list of models.
+//! Entries of the list of models.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::models::{Kind, Named};
 
-/// A line of the list of models.
+/// An entry of the list of models.
 #[derive(Serialize)]
 pub(crate) struct Description {
     pub(crate) name: String,
@@ -19,7 +19,7 @@ pub(crate) struct Description {
     default: bool,
 }
 
-/// Describes a model; nothing for files that are no models.
+/// Describes a model; `None` for files that are not models.
 pub(crate) fn describe(named: &Named, default: &Named) -> Option<Description> {
     let file = open_file(named.path.as_deref().unwrap_or(Path::new(BUILT_IN))).ok()?;
     let contents = model::describe(&file).ok()?;

@@ -1,4 +1,4 @@
-//! Errors, as people and programs see them.
+//! Errors, for people and for programs.
 
 use afterstate_lab::model::ModelError;
 use afterstate_network::file::FileProblem;
@@ -9,7 +9,7 @@ use axum::{
 };
 use serde_json::json;
 
-/// Why a request is not answered: a status, what is wrong, and what would be right.
+/// Why a request fails: a status, what is wrong, and what would be right.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     status: StatusCode,
@@ -17,7 +17,7 @@ pub(crate) struct ApiError {
     pub(crate) hint: String,
 }
 
-/// What a handler gives.
+/// The result of a handler.
 pub(crate) type Answer<T> = Result<T, ApiError>;
 
 impl ApiError {
@@ -25,29 +25,29 @@ impl ApiError {
         ApiError { status, error: error.to_string(), hint: hint.to_string() }
     }
 
-    /// What was sent cannot be used.
+    /// The request is invalid.
     pub(crate) fn bad(error: impl ToString, hint: impl ToString) -> Self {
         ApiError::new(StatusCode::BAD_REQUEST, error, hint)
     }
 
-    /// What was named is not there.
+    /// The named resource does not exist.
     pub(crate) fn not_found(error: impl ToString, hint: impl ToString) -> Self {
         ApiError::new(StatusCode::NOT_FOUND, error, hint)
     }
 
-    /// The request conflicts with the present state.
+    /// The request conflicts with the current state.
     pub(crate) fn conflict(error: impl ToString, hint: impl ToString) -> Self {
         ApiError::new(StatusCode::CONFLICT, error, hint)
     }
 
-    /// The server has as much to do as it takes on.
+    /// The server is at capacity.
     pub(crate) fn busy(error: impl ToString) -> Self {
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, error, "try again in a second")
     }
 
-    /// A mistake of the server's own.
+    /// A bug of the server.
     pub(crate) fn internal(error: impl ToString) -> Self {
-        let hint = "the server goes on; please report it with what it has printed";
+        let hint = "the server continues; please report it with its output";
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error, hint)
     }
 }

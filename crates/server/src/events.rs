@@ -15,10 +15,10 @@ use crate::{
     error::{Answer, ApiError},
 };
 
-/// How often a client that hears nothing is told that we are there; one that has gone is noticed then.
+/// The interval of keep-alive messages on idle streams; a disconnected client is noticed then.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
-/// A stream as an answer, until the server closes; or none, when too many are open.
+/// Responds with a stream, until the server closes; or with an error if too many are open.
 pub(crate) fn respond(
     app: &App,
     peer: IpAddr,
@@ -36,11 +36,11 @@ pub(crate) fn respond(
 
 /// An event with a value.
 pub(crate) fn event(name: &str, value: &impl Serialize) -> Event {
-    // Our values have texts as keys, so that they can be written.
+    // Our values have string keys, so they can be serialized.
     Event::default().event(name).json_data(value).unwrap_or_default()
 }
 
-/// Tells of an error when the answer has begun.
+/// Reports an error after the response has begun.
 pub(crate) fn error(error: &ApiError) -> Event {
     event("error", &json!({ "error": error.error, "hint": error.hint }))
 }

@@ -1,4 +1,4 @@
-//! The solutions of small boards: 2×2 is solved when first requested, 3×3 comes from a file.
+//! The solutions of small boards: 2×2 is solved on first request, 3×3 is read from a file.
 
 use std::{
     fs,
@@ -13,59 +13,59 @@ use tokio::sync::watch;
 
 use crate::{error::ApiError, models::lock};
 
-/// What files of solutions end in.
+/// The suffix of solution files.
 const SUFFIX: &str = "solution";
 
-/// The solutions that are known.
+/// The known solutions.
 pub(crate) struct Solutions {
     directory: PathBuf,
     two: OnceLock<Arc<Solution<2>>>,
     three: Mutex<Option<Arc<Solution<3>>>>,
-    /// How far 3×3 is being solved.
+    /// The progress of solving 3×3.
     progress: watch::Sender<Solving>,
 }
 
-/// How it stands with the solution of 3×3.
+/// The state of the solution of 3×3.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Solving {
-    /// Nobody asked for it.
+    /// Not requested.
     Idle,
-    /// What is being done, and the share of it that is done.
+    /// The current phase and its progress from 0 to 1.
     At(&'static str, f64),
-    /// It is in its file; or why it is not.
+    /// Saved to its file, or an error.
     Ended(Option<String>),
 }
 
 /// The largest sum of tiles that a game on 3×3 reaches.
 const LARGEST_SUM: f64 = 2044.0;
 
-/// Boards that are followed for the exact chances of tiles; where there are more, games are played.
+/// The number of boards up to which the chances of tiles are exact; with more, games are played.
 const MOST_BOARDS: usize = 50_000;
 
 /// The number of such games.
 const GAMES: u64 = 500;
 
-/// The chances of larger tiles under the best play.
+/// The chances of larger tiles under optimal play.
 pub(crate) struct TileChances {
-    /// The tiles that are not there yet, the smallest first.
+    /// The tiles not yet on the board, the smallest first.
     pub(crate) chances: Vec<(u32, f64)>,
-    /// Whether they are exact, and not the shares of some games.
+    /// Whether they are exact, rather than shares of sampled games.
     pub(crate) is_exact: bool,
 }
 
 impl Solutions {
-    /// Those in the files of a directory.
+    /// The solutions in the files of a directory.
     pub(crate) fn new(directory: &Path) -> Self {
         let progress = watch::Sender::new(Solving::Idle);
         Solutions { directory: directory.into(), two: OnceLock::new(), three: Mutex::default(), progress }
     }
 
-    /// The solutions as a model: 2×2, which is solved here if it has not been, and 3×3 where it is there.
+    /// The solutions as a model: 2×2, which is solved here if necessary, and 3×3 if it exists.
     pub(crate) fn model(&self) -> Model {
         Model::exact("exact".into(), Exact { two: Some(self.two().clone()), three: self.three() })
     }
 
-    /// The chances of tiles from a small board on, if the game continues with the best moves.
+    /// The chances of tiles on a small board, if the game continues with the best moves.
     pub(crate) fn tile_chances(&self, board: &AnyBoard) -> Option<TileChances> {
         match board {
             AnyBoard::Two(board) => tile_chances(self.two(), State::new(*board)),
@@ -74,12 +74,12 @@ impl Solutions {
         }
     }
 
-    /// How far 3×3 is being solved, as it goes.
+    /// The progress of solving 3×3, as it changes.
     pub(crate) fn progress(&self) -> watch::Receiver<Solving> {
         self.progress.subscribe()
     }
 
-    /// Whether the solution of 3×3 is there.
+    /// Whether the solution of 3×3 exists.
     pub(crate) fn is_solved(&self) -> bool {
         self.three().is_some()
     }
@@ -90,7 +90,7 @@ impl Solutions {
         self.two.get_or_init(solve)
     }
 
-    /// The solution of 3×3, if it is there.
+    /// The solution of 3×3, if it exists.
     fn three(&self) -> Option<Arc<Solution<3>>> {
         let mut known = lock(&self.three);
         if known.is_none() {
@@ -99,7 +99,7 @@ impl Solutions {
         known.clone()
     }
 
-    /// Claims the work of solving 3×3; `false` when somebody is at it.
+    /// Claims the work of solving 3×3; returns `false` if it is in progress.
     pub(crate) fn claim(&self) -> bool {
         self.progress.send_if_modified(|solving| {
             let is_free = !matches!(solving, Solving::At(..));
@@ -110,7 +110,7 @@ impl Solutions {
         })
     }
 
-    /// Solves 3×3 with one thread, and keeps the values in a file.
+    /// Solves 3×3 with one thread, and saves the values to a file.
     pub(crate) fn solve(&self) {
         let rules = Rules::default();
         let tell =
@@ -129,7 +129,7 @@ impl Solutions {
         self.progress.send_replace(Solving::Ended(trouble));
     }
 
-    /// That 3×3 is not solved, and how to solve it.
+    /// The error that 3×3 is not solved, with how to solve it.
     pub(crate) fn missing(&self) -> ApiError {
         let file = self.file();
         let hint =
@@ -137,7 +137,7 @@ impl Solutions {
         ApiError::not_found(ModelError::Unsolved(3), hint)
     }
 
-    /// Where the solution of 3×3 is kept.
+    /// The file for the solution of 3×3.
     fn file(&self) -> PathBuf {
         self.directory.join("3x3").with_extension(SUFFIX)
     }
@@ -153,7 +153,7 @@ impl Solutions {
     }
 }
 
-/// Exact where the game is nearly over, and else from games.
+/// Exact if the game is nearly over, otherwise from games.
 fn tile_chances<const N: usize>(solution: &Solution<N>, state: State<N>) -> Option<TileChances> {
     let largest = state.board().max_exponent();
     let listed = |chances: Vec<f64>| {

@@ -1,4 +1,4 @@
-//! What requests bring along, checked; what is wrong with them is said in JSON.
+//! Extracts and checks the input of requests; errors are reported as JSON.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::{
     words,
 };
 
-/// The largest body, in bytes: a long game with a board a move.
+/// The maximum size of a body in bytes: a long game with a board for each move.
 pub(crate) const MAX_BODY: usize = 4 << 20;
 
-/// How long a body may take.
+/// The time limit for receiving a body.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A JSON body.
@@ -39,7 +39,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
             ));
         }
         let body = timeout(PATIENCE, Bytes::from_request(request, state)).await.map_err(|_| {
-            ApiError::new(StatusCode::REQUEST_TIMEOUT, "the body does not come", "send it at once")
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive", "send it at once")
         })?;
         let bytes = body.map_err(|rejection| match rejection.status() {
             StatusCode::PAYLOAD_TOO_LARGE => too_large(),
@@ -49,7 +49,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     }
 }
 
-/// A body by its bytes; or what is wrong with it.
+/// Parses a body, or says what is wrong with it.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let no_json = |error: &serde_json::Error| {
         format!("the body is not JSON: see line {}, column {}", error.line(), error.column())
@@ -66,13 +66,13 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     Ok(parsed)
 }
 
-/// A body beyond the bound.
+/// The error for a body beyond the limit.
 pub(crate) fn too_large() -> ApiError {
     let error = format!("the body is larger than {MAX_BODY} bytes");
     ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, error, "send less at once")
 }
 
-/// The part of an address behind the question mark.
+/// The query parameters of an address.
 pub(crate) struct Parameters<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> {
@@ -104,7 +104,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Either<T> {
     }
 }
 
-/// A piece of the path, decoded.
+/// A decoded path segment.
 pub(crate) struct Name(pub(crate) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for Name {
@@ -117,13 +117,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Name {
     }
 }
 
-/// A board from its text.
+/// Parses a board.
 pub(crate) fn board(text: &str) -> Answer<AnyBoard> {
     let hint = "write exponents, 0000/0010/0100/000b, or face values, 0 0 0 0  0 0 2 0 …";
     text.parse().map_err(|error| ApiError::bad(format!("the board: {error}"), hint))
 }
 
-/// A move from its name or its first letter.
+/// Parses a move from its name or its first letter.
 pub(crate) fn slide(text: &str) -> Answer<Move> {
     let is_named = |a: &Move| text == a.name() || text == &a.name()[..1];
     let found = Move::ALL.into_iter().find(is_named);
@@ -132,7 +132,7 @@ pub(crate) fn slide(text: &str) -> Answer<Move> {
     })
 }
 
-/// The beginning of a text that somebody sent.
+/// The beginning of a text from a request.
 pub(crate) fn excerpt(text: &str) -> String {
     text.chars().take(40).collect()
 }
@@ -163,10 +163,10 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_body_is_said_in_plain_words() {
         for (body, error) in [
-            (r#"{"game":-5}"#, "`game` is -5, not a whole number from 0 on"),
-            (r#"{"game":1.5}"#, "`game` is 1.5, not a whole number from 0 on"),
-            (r#"{"game":"x, expected y"}"#, "`game` is \"x, expected y\", not a whole number from 0 on"),
-            (r#"{"game":null}"#, "`game` is null, not a whole number from 0 on"),
+            (r#"{"game":-5}"#, "`game` is -5, not a whole number of at least 0"),
+            (r#"{"game":1.5}"#, "`game` is 1.5, not a whole number of at least 0"),
+            (r#"{"game":"x, expected y"}"#, "`game` is \"x, expected y\", not a whole number of at least 0"),
+            (r#"{"game":null}"#, "`game` is null, not a whole number of at least 0"),
             (r#"{"game":1,"seconds":"7"}"#, "`seconds` is \"7\", not a number"),
             (r#"{"game":1,"boards":"0000"}"#, "`boards` is \"0000\", not a list"),
             (r#"{"game":1,"boards":["0",[]]}"#, "`boards[1]` is a list, not a text"),
@@ -174,14 +174,8 @@ mod tests {
             (r#"{"game":1,"against":7}"#, "`against` is 7, not an object"),
             (r#"{}"#, "`game` is missing"),
             (r#"{"game":1,"game":2}"#, "`game` is there twice"),
-            (
-                r#"{"gmae":1}"#,
-                "`gmae` is not one of the names that are known here: `game`, `seconds`, `boards`, `against`",
-            ),
-            (
-                r#"{"game":1,"against":{"mode":1}}"#,
-                "`mode` is not one of the names that are known here: `model`",
-            ),
+            (r#"{"gmae":1}"#, "`gmae` is not one of the known names: `game`, `seconds`, `boards`, `against`"),
+            (r#"{"game":1,"against":{"mode":1}}"#, "`mode` is not one of the known names: `model`"),
             (r#"7"#, "the body is 7, not an object"),
             (r#"[]"#, "the body is a list, not an object"),
             (r#"{"game":"#, "the body is not JSON: see line 1, column 8"),
@@ -197,8 +191,8 @@ mod tests {
     #[tokio::test]
     async fn what_is_wrong_with_a_query_is_said_in_plain_words() {
         for (query, error) in [
-            ("game=-5", "`game` is not a whole number from 0 on"),
-            ("game=", "`game` is not a whole number from 0 on"),
+            ("game=-5", "`game` is not a whole number of at least 0"),
+            ("game=", "`game` is not a whole number of at least 0"),
             ("game=99999999999999999999", "`game` is too large"),
             ("game=1&seconds=x", "`seconds` is not a number"),
             ("", "`game` is missing"),

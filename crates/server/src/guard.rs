@@ -1,9 +1,9 @@
-//! Who may ask for what.
+//! Access control.
 //!
-//! A page of another site must not reach the server through a visitor's browser. With a name of its own that it lets
-//! point to the visitor's machine, it would be of one origin with us: so the Host must be a name that we
-//! know, or an address. What starts or stops something needs a token, which is printed in the terminal and nowhere else:
-//! where a request comes from proves nothing behind a proxy.
+//! A page of another site must not reach the server through a visitor's browser. With a domain name of its own that
+//! resolves to the visitor's machine, it would have the same origin as we do (DNS rebinding): so the Host must be a
+//! known name, or an address. Requests that start or stop something need a token, which is only printed in the
+//! terminal: the origin of a request proves nothing behind a proxy.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -23,7 +23,7 @@ use crate::{
 /// The header that carries the token.
 const TOKEN: HeaderName = HeaderName::from_static("x-afterstate-token");
 
-/// Which names the server answers to.
+/// The names that the server answers to.
 pub(crate) struct Hosts {
     /// Whether only this machine can reach it.
     pub(crate) loopback: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Whether a Host header, with or without a port, is ours. An address is never somebody's name.
+    /// Whether a Host header, with or without a port, is ours. Addresses cannot be anybody's domain name.
     fn allow(&self, host: &str) -> bool {
         let Ok(authority) = host.parse::<Authority>() else { return false };
         if authority.as_str().contains('@') {
@@ -46,9 +46,9 @@ impl Hosts {
     }
 }
 
-/// Looks at every request before anything else does, and at every answer.
+/// Checks every request before any handler, and adds headers to every response.
 pub(crate) async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
-    // Other sites may read what becomes of their questions, errors included.
+    // Other sites may read the responses to their requests, including errors.
     let is_open = request.uri().path() == "/move";
     let mut response = match refuse(&app, &request) {
         Some(error) => error.into_response(),
@@ -75,18 +75,22 @@ fn refuse(app: &App, request: &Request) -> Option<ApiError> {
         return Some(ApiError::bad("the request has no Host header", "name the host that is asked"));
     };
     if [Some(host), header].into_iter().flatten().any(|host| !app.hosts.allow(host)) {
-        let hint = "ask for http://127.0.0.1 or http://localhost; `--host NAME` allows for another name";
+        let hint = "use http://127.0.0.1 or http://localhost; `--host NAME` allows another name";
         return Some(ApiError::new(StatusCode::MISDIRECTED_REQUEST, "this server has another name", hint));
     }
     let is_cross_site = headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site");
     if is_cross_site && request.uri().path().starts_with("/api/") {
         let hint = "only /move is open to the pages of other sites";
-        return Some(ApiError::new(StatusCode::FORBIDDEN, "a page of another site asks", hint));
+        return Some(ApiError::new(
+            StatusCode::FORBIDDEN,
+            "the request comes from a page of another site",
+            hint,
+        ));
     }
     None
 }
 
-/// What a browser is told to be strict about.
+/// Adds headers that make browsers strict.
 fn with_headers(mut response: Response) -> Response {
     const POLICY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
         form-action 'none'; frame-ancestors 'none'";
@@ -102,7 +106,7 @@ fn with_headers(mut response: Response) -> Response {
     response
 }
 
-/// Whether a request was made by the page of another site, as far as browsers say so. Programs do not.
+/// Whether a page of another site made the request, as far as browsers tell. Programs do not.
 pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     if let Some(site) = text(HeaderName::from_static("sec-fetch-site")) {
@@ -112,7 +116,7 @@ pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
     text(header::ORIGIN).is_some_and(|origin| own.is_none_or(|own| own.iter().all(|own| own != origin)))
 }
 
-/// Someone who knows the token.
+/// A client with the token.
 pub(crate) struct Trusted;
 
 /// Whether a request has the token.
@@ -145,13 +149,13 @@ impl FromRequestParts<App> for Peer {
     }
 }
 
-/// Where a request comes from.
+/// The origin of a request.
 fn peer(parts: &Parts) -> SocketAddr {
     let unknown = SocketAddr::from(([0, 0, 0, 0], 0));
     parts.extensions.get::<ConnectInfo<SocketAddr>>().map_or(unknown, |info| info.0)
 }
 
-/// Compares in a time that does not tell where they differ.
+/// Compares in constant time.
 fn is_same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
 }

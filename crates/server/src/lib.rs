@@ -1,6 +1,6 @@
-//! The HTTP API and the web page. `docs/api.md` describes the API for those who use it.
+//! The HTTP API and the web page. `docs/api.md` describes the API for its users.
 //!
-//! [`Server::bind`] takes a port, [`Server::run`] answers until it is told to stop.
+//! [`Server::bind`] opens a port, [`Server::run`] answers requests until it is stopped.
 
 mod app;
 mod brain;
@@ -45,23 +45,23 @@ use searches::{Limits, Searches};
 use tokio::sync::{Semaphore, watch};
 use training::Trainings;
 
-/// The port unless given.
+/// The default port.
 pub const PORT: u16 = 2048;
 
-/// The ports after it that are tried when it is taken.
+/// The number of following ports to try if it is taken.
 const TRIES: u16 = 100;
 
 /// How long shutdown waits for running answers.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// How to serve.
+/// The settings of the server.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The address to listen on.
     pub listen: IpAddr,
-    /// The port, 0 for any; without it, [`PORT`] or the next one that is free.
+    /// The port, 0 for any; by default, [`PORT`] or the next free one.
     pub port: Option<u16>,
-    /// Names besides `localhost` that browsers may know the server by.
+    /// Names besides `localhost` by which browsers may address the server.
     pub hosts: Vec<String>,
     /// The directory of runs.
     pub runs: PathBuf,
@@ -69,13 +69,13 @@ pub struct Options {
     pub models: PathBuf,
     /// A model file or the directory of a run: the default model.
     pub model: Option<PathBuf>,
-    /// Tables that the searches of n-tuple networks ask at their leaves.
+    /// Tables that the searches of n-tuple networks probe at their leaves.
     pub endgames: Option<Arc<Tables>>,
-    /// The program whose `train` command trains; without it, nothing can be trained.
+    /// The program whose `train` command trains; without it, training is disabled.
     pub trainer: Option<PathBuf>,
-    /// The most connections at once; others wait.
+    /// The maximum number of simultaneous connections; others wait.
     pub connections: usize,
-    /// How long a connection may take to send the headers of a request.
+    /// The time limit for receiving the headers of a request.
     pub patience: Duration,
 }
 
@@ -96,10 +96,10 @@ impl Default for Options {
     }
 }
 
-/// Why there is no server.
+/// Why the server cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Somebody else has the port.
+    /// Another program uses the port.
     #[error("port {0} is taken by another program")]
     Taken(u16),
     /// The address cannot be used.
@@ -107,15 +107,15 @@ pub enum ServeError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The system does not give what a server needs.
+    /// The system lacks what a server needs.
     #[error("the server cannot run: {0}")]
     System(#[from] io::Error),
 }
 
-/// A server that has its port.
+/// A server bound to its port.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -125,10 +125,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the port.
+    /// Opens the port.
     ///
     /// # Errors
-    /// When the port is taken or the address is not this machine's.
+    /// If the port is taken or the address does not belong to this machine.
     pub fn bind(options: &Options) -> Result<Server, ServeError> {
         let listener = listen(options)?;
         listener.set_nonblocking(true)?;
@@ -159,44 +159,45 @@ impl Server {
         Ok(Server { listener, address, bounds, warnings, app: Arc::new(shared) })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What the page and programs need to start and stop work. It is meant for the reader of the terminal.
+    /// The token that the page and programs need to start and stop work, meant for the reader of the terminal.
     pub fn token(&self) -> &str {
         &self.app.token
     }
 
-    /// What is wrong, but does not keep it from serving: parts of files that cannot be read.
+    /// Problems that do not prevent serving: parts of files that cannot be read.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The name of the model that is used when a request names none.
+    /// The name of the model for requests that name none.
     pub fn default_model(&self) -> String {
         self.app.models.default_name()
     }
 
-    /// Answers until `stop` is done.
+    /// Answers requests until `stop` completes.
     ///
     /// # Errors
-    /// When the system does not give what a server needs.
+    /// If the system lacks what a server needs.
     pub fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServeError> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let answered = runtime.block_on(self.answer(stop));
-        // Searches of clients who have gone see that soon; nobody waits for them.
+        // Searches of disconnected clients stop soon; they are not waited for.
         runtime.shutdown_timeout(GRACE);
         Ok(answered?)
     }
 
-    /// Answers until `stop` is done; then streams end, other answers are finished, and the training is saved.
+    /// Answers requests until `stop` completes; then streams end, pending responses are finished, and the training is
+    /// saved.
     async fn answer(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
         let app = self.app;
         let (closing, first) = (app.clone(), app.clone());
-        // The default model is on its way while the browser opens the page; what is wrong with it is said when it is used.
+        // Loads the default model while the browser opens the page; errors are reported when it is used.
         tokio::task::spawn_blocking(move || first.models.get(None).is_ok());
         let stop = async move {
             stop.await;
@@ -213,22 +214,22 @@ impl Server {
         }
         tokio::select! {
             () = app.trainings.close() => {}
-            // Whoever is told twice does not wait: the training saves itself.
+            // A second signal ends the wait: the training saves itself.
             _ = tokio::signal::ctrl_c() => {}
         }
         Ok(())
     }
 
-    /// Answers until the process is told to end, by Ctrl-C, SIGTERM or SIGHUP.
+    /// Answers requests until the process receives Ctrl-C, SIGTERM or SIGHUP.
     ///
     /// # Errors
-    /// As [`Server::run`].
+    /// The same as [`Server::run`].
     pub fn run_until_signal(self) -> Result<(), ServeError> {
         self.run(signal())
     }
 }
 
-/// Takes the port that was requested, or the first free one.
+/// Opens the requested port, or the first free one.
 fn listen(options: &Options) -> Result<TcpListener, ServeError> {
     let ports = match options.port {
         Some(port) => port..=port,
@@ -245,23 +246,23 @@ fn listen(options: &Options) -> Result<TcpListener, ServeError> {
     Err(ServeError::Taken(options.port.unwrap_or(PORT)))
 }
 
-/// The address of this machine in its network, if it has one: that of its way out. Nothing is sent.
+/// The address of this machine in its network, if any: that of its default route. Nothing is sent.
 pub fn address_in_network() -> Option<IpAddr> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
-    // An address for documentation, which leads to the default route.
+    // A documentation address, which uses the default route.
     socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
     let address = socket.local_addr().ok()?.ip();
     (!address.is_loopback() && !address.is_unspecified()).then_some(address)
 }
 
-/// A secret that cannot be guessed.
+/// A random, unguessable token.
 fn token() -> io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Whether the parent of this process, such as `nohup`, made it ignore a terminal that is closed; `false` where the system does not tell.
+/// Whether the parent of this process, such as `nohup`, made it ignore SIGHUP; `false` if the system does not tell.
 pub fn ignores_hang_up() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -269,7 +270,7 @@ pub fn ignores_hang_up() -> bool {
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
-/// Done when the process is told to end.
+/// Completes when the process is told to end.
 async fn signal() {
     use tokio::signal::ctrl_c;
     #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Connections: no more than so many at once, a share of them for each address, and none for clients who say nothing.
+//! Connections: a maximum number at once, a share of them for each address, and none for silent clients.
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
@@ -18,17 +18,17 @@ use tokio::{net::TcpListener, sync::Semaphore};
 
 use crate::shares::Shares;
 
-/// What connections are given.
+/// The limits of connections.
 #[derive(Clone, Copy)]
 pub(crate) struct Bounds {
-    /// The most at once; the next ones wait. One address has at most a quarter of them, and more are closed.
+    /// The maximum at once; others wait. A single address gets at most a quarter of them, and further ones are closed.
     pub(crate) connections: usize,
-    /// How long it may take from a connection, or from the answer before, to the end of a request's headers.
+    /// The time limit from the start of a connection, or from the previous response, to the end of a request's headers.
     pub(crate) patience: Duration,
 }
 
-/// Answers until `stop` is done, and finishes the answers still running then. `axum::serve` would do, but it waits
-/// for silent clients for ever.
+/// Serves until `stop` completes, then finishes pending responses. Unlike this, `axum::serve` would wait
+/// for silent clients forever.
 pub(crate) async fn serve(
     mut listener: TcpListener,
     router: Router,
@@ -51,7 +51,7 @@ pub(crate) async fn serve(
             () = &mut stop => break,
         };
         let Some(share) = shares.take(address.ip()) else { continue };
-        // Small answers go out at once; where that cannot be, they go out later.
+        // Sends small responses at once; a failure only delays them.
         let _ = stream.set_nodelay(true);
         let answer = TowerToHyperService::new(router.clone());
         let answer = service_fn(move |mut request: Request<Incoming>| {
@@ -61,7 +61,7 @@ pub(crate) async fn serve(
         let connection = open.watch(http.serve_connection(TokioIo::new(stream), answer));
         tokio::spawn(async move {
             let _place = (place, share);
-            // Whoever breaks off or sends nonsense has only that connection to lose.
+            // A client that disconnects or sends nonsense only loses its connection.
             let _ = connection.await;
         });
     }

@@ -1,4 +1,4 @@
-//! Models by name, and those that are in memory.
+//! Models by name, with a cache in memory.
 
 use std::{
     collections::HashMap,
@@ -23,7 +23,7 @@ use crate::{
     runs,
 };
 
-/// Where a model comes from.
+/// The source of a model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
@@ -45,7 +45,7 @@ impl Named {
         Named { name: BUILT_IN.into(), kind: Kind::BuiltIn, path: None }
     }
 
-    /// Brings it into memory.
+    /// Loads it into memory.
     fn load(self, endgames: Option<Arc<Tables>>) -> Answer<Arc<Model>> {
         let model = Model::open(self.path.as_deref())?.with_endgames(endgames);
         Ok(Arc::new(Model { name: self.name, ..model }))
@@ -56,15 +56,15 @@ impl Named {
 pub(crate) struct Models {
     runs: PathBuf,
     files: PathBuf,
-    /// The model that was named when the server was started.
+    /// The model given when the server was started.
     given: Option<Named>,
     endgames: Option<Arc<Tables>>,
     slots: Mutex<Slots>,
-    /// The bytes that models may take together.
+    /// The memory budget for models in bytes.
     budget: u64,
 }
 
-/// Models in memory, or on their way there.
+/// Models in memory, or being loaded.
 #[derive(Default)]
 struct Slots {
     by_path: HashMap<Option<PathBuf>, Slot>,
@@ -73,16 +73,16 @@ struct Slots {
 
 #[derive(Clone)]
 struct Slot {
-    /// The state of the file that was loaded.
+    /// The version of the file that was loaded.
     version: Option<(SystemTime, u64)>,
     used: u64,
     bytes: u64,
-    /// Locked while it is being loaded, so that it is loaded once.
+    /// Locked while it is being loaded, so that it is loaded only once.
     model: Arc<Mutex<Option<Arc<Model>>>>,
 }
 
 impl Models {
-    /// The models of two directories, and one more.
+    /// The models of two directories, plus a given one.
     pub(crate) fn new(
         runs: &Path,
         files: &Path,
@@ -98,7 +98,7 @@ impl Models {
         Models { runs: runs.into(), files: files.into(), given, endgames, slots: Mutex::default(), budget }
     }
 
-    /// The model of this name, in memory; without a name, the default one. Takes its time where it must be loaded.
+    /// The model with this name, in memory; without a name, the default one. Blocks while it is loaded.
     pub(crate) fn get(&self, name: Option<&str>) -> Answer<Arc<Model>> {
         let named = match name {
             Some(name) => self.find(name)?,
@@ -117,17 +117,17 @@ impl Models {
         Ok(loaded)
     }
 
-    /// The name of the model that is used when none is named.
+    /// The name of the default model.
     pub(crate) fn default_name(&self) -> String {
         self.default_model().name
     }
 
-    /// The one that was given; else the built-in one.
+    /// The given model, or else the built-in one.
     fn default_model(&self) -> Named {
         self.given.clone().unwrap_or_else(Named::built_in)
     }
 
-    /// Finds a model by name. Names are those of runs and of files; they lead nowhere else.
+    /// Finds a model by name. Names are those of runs and files inside their directories.
     fn find(&self, name: &str) -> Answer<Named> {
         if let Some(given) = self.given.as_ref().filter(|given| given.name == name) {
             return Ok(given.clone());
@@ -175,7 +175,7 @@ impl Models {
         descriptions
     }
 
-    /// The place of a model; a new one if its file has changed.
+    /// The slot of a model; a new one if its file has changed.
     fn slot(&self, named: &Named) -> Slot {
         let mut slots = lock(&self.slots);
         slots.clock += 1;
@@ -189,8 +189,8 @@ impl Models {
         slot.clone()
     }
 
-    /// Notes the size of a model, and forgets those that were not used for the longest time while all together are too
-    /// large. Searches that use them finish first.
+    /// Records the size of a model, and evicts those least recently used while all together exceed the budget. Searches
+    /// that use them finish first.
     fn make_room(&self, path: &Option<PathBuf>, bytes: u64) {
         let mut slots = lock(&self.slots);
         if let Some(slot) = slots.by_path.get_mut(path) {
@@ -214,25 +214,25 @@ impl Slot {
     }
 }
 
-/// A lock that outlives a panic of its holder: what it guards is whole at any time.
+/// A lock that survives a panic of its holder: the data is always consistent.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether a name, joined to a directory, stays inside it.
 pub(crate) fn is_inside(name: &str) -> bool {
-    // As it is written: `Path::components` would pass over `a//b` and `x/.`, so that one run had many names.
+    // Checked as text: `Path::components` would accept `a//b` and `x/.`, so that one run had many names.
     let is_plain = |part: &str| !part.is_empty() && !part.starts_with('.');
     let has_odd_characters = name.contains(['\\', ':']) || name.chars().any(char::is_control);
     name.len() <= 200 && !has_odd_characters && name.split('/').all(is_plain)
 }
 
-/// The file of a model: itself, or that of a run.
+/// The file of a model: the path itself, or that of a run.
 fn model_file(path: &Path) -> PathBuf {
     if path.is_dir() { Directory::new(path).model() } else { path.to_owned() }
 }
 
-/// When a file was written, and its length.
+/// The modification time and length of a file.
 fn version(path: &Path) -> Option<(SystemTime, u64)> {
     let metadata = fs::metadata(path).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))

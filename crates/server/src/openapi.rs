@@ -1,4 +1,4 @@
-//! `/api/v1/openapi.json`: the API as programs read about it.
+//! `/api/v1/openapi.json`: the machine-readable description of the API.
 
 use axum::{http::header::CONTENT_TYPE, response::IntoResponse};
 

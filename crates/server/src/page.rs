@@ -1,5 +1,5 @@
-//! The page: files of `page/`, compiled into the program. Debug builds read them from there at each request, so that
-//! a change is seen by loading the page again.
+//! The page: files of `page/`, compiled into the program. Debug builds read them at each request, so that
+//! changes show on reload.
 
 use std::{
     collections::HashMap,
@@ -20,10 +20,10 @@ use crate::{error::ApiError, models::lock};
 #[folder = "page/"]
 struct Page;
 
-/// Files that are smaller are not worth compressing.
+/// Smaller files are not compressed.
 const WORTHWHILE: usize = 512;
 
-/// A file of the page, or what there is to say when there is none. Browsers keep it and ask whether it is still the same.
+/// Responds with a file of the page, or an error. Browsers cache it and revalidate.
 pub(crate) async fn file(uri: Uri, headers: HeaderMap) -> Response {
     let name = match uri.path().trim_start_matches('/') {
         "" => "index.html",
@@ -43,7 +43,7 @@ pub(crate) async fn file(uri: Uri, headers: HeaderMap) -> Response {
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type(name))),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         (header::VARY, HeaderValue::from_static("Accept-Encoding")),
-        // The tag is of hexadecimal digits.
+        // The tag consists of hexadecimal digits.
         (header::ETAG, HeaderValue::from_str(&tag).unwrap_or(HeaderValue::from_static("\"\""))),
     ];
     if has(header::IF_NONE_MATCH, &tag) {
@@ -62,7 +62,7 @@ fn compressed(hash: [u8; 32], data: &[u8]) -> Bytes {
     let mut done = lock(DONE.get_or_init(Mutex::default));
     let compress = || {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-        // Writing to memory does not fail.
+        // Writing to memory cannot fail.
         encoder.write_all(data).and_then(|()| encoder.finish()).unwrap_or_default().into()
     };
     done.entry(hash).or_insert_with(compress).clone()

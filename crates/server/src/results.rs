@@ -1,4 +1,4 @@
-//! Results of evaluations that were made here: kept in a file, so that they outlive the server.
+//! Results of evaluations made by the server, stored in a file to survive restarts.
 
 use std::{
     collections::VecDeque,
@@ -19,16 +19,16 @@ use crate::models::lock;
 /// The file, in the directory of runs.
 pub(crate) const FILE: &str = "evaluations.jsonl";
 
-/// The latest results that are told; the file keeps all.
+/// The number of latest results that are listed; the file keeps all.
 const REMEMBERED: usize = 50;
 
-/// What came of an evaluation: a line of the file, like one of `eval.jsonl`, with scores instead of the training before.
+/// The result of an evaluation: a line of the file, like one of `eval.jsonl`, with scores instead of training progress.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Evaluation {
-    /// What `afterstate eval --json` prints.
+    /// The output of `afterstate eval --json`.
     #[serde(flatten)]
     pub(crate) report: EvalReport,
-    /// The scores by the numbers of the games.
+    /// The scores by game number.
     #[serde(default)]
     pub(crate) scores: Vec<u64>,
 }
@@ -51,15 +51,15 @@ impl Evaluation {
     }
 }
 
-/// The results that are known.
+/// The known results.
 pub(crate) struct Results {
     path: PathBuf,
-    /// The latest one first.
+    /// Latest first.
     known: Mutex<VecDeque<Evaluation>>,
 }
 
 impl Results {
-    /// Those of a directory, and what is wrong with its file.
+    /// Opens those of a directory; also returns what is wrong with its file.
     pub(crate) fn open(runs: &Path) -> (Self, Vec<String>) {
         let path = runs.join(FILE);
         let (known, warning) = match if path.exists() { go_on(&path) } else { Ok((None, Vec::new(), None)) } {
@@ -70,12 +70,12 @@ impl Results {
         (Results { path, known: Mutex::new(known) }, warning.into_iter().collect())
     }
 
-    /// The latest results, the last one first.
+    /// The latest results, latest first.
     pub(crate) fn latest(&self) -> Vec<Evaluation> {
         lock(&self.known).iter().cloned().collect()
     }
 
-    /// Adds a result. It is known from now on also where it could not be written.
+    /// Adds a result. It is known from now on even if it could not be written.
     pub(crate) fn add(&self, evaluation: Evaluation) -> Result<(), LogError> {
         let mut known = lock(&self.known);
         let written = append(&self.path, &evaluation);
@@ -91,7 +91,7 @@ impl Line for Evaluation {
 
 type GoneOn = (Option<Log<Evaluation>>, Vec<Evaluation>, Option<Repaired>);
 
-/// Opens the file for a moment: several servers can have the same directory.
+/// Opens the file briefly: several servers can share a directory.
 fn go_on(path: &Path) -> Result<GoneOn, LogError> {
     let (log, known, repaired) = Log::resume(path, &Header::of::<Evaluation>(&json!({})), |_| true)?;
     Ok((Some(log), known, repaired))
@@ -100,7 +100,7 @@ fn go_on(path: &Path) -> Result<GoneOn, LogError> {
 /// Adds a line to the file.
 fn append(path: &Path, evaluation: &Evaluation) -> Result<(), LogError> {
     if let Some(directory) = path.parent() {
-        // What is wrong with it is told when the file is opened.
+        // Problems are reported when the file is opened.
         let _ = fs::create_dir_all(directory);
     }
     go_on(path)?.0.map_or(Ok(()), |mut log| log.append(evaluation))
@@ -142,7 +142,7 @@ mod tests {
         let (results, _) = Results::open(folder.path());
         (1..=3).for_each(|seed| results.add(evaluation(seed)).expect("kept"));
         let text = fs::read_to_string(&path).expect("a file");
-        // The last line was cut short: what follows is not to be lost with it.
+        // The last line was cut short; the line that follows must not be lost with it.
         let damaged = text.replace("\"seed\":2", "\"seed\":7") + &text[..20];
         fs::write(&path, damaged).expect("a file");
         let (results, warnings) = Results::open(folder.path());

@@ -18,7 +18,7 @@ use crate::models::is_inside;
 /// Runs of a recipe `paper/table/row` are three directories deep.
 const DEPTH: usize = 4;
 
-/// The most runs that are listed.
+/// The maximum number of runs that are listed.
 const MOST: usize = 1000;
 
 /// A run in the directory of runs.
@@ -36,7 +36,7 @@ pub(crate) enum RunState {
     Stopped,
 }
 
-/// A line of the list of runs.
+/// An entry of the list of runs.
 #[derive(Serialize)]
 pub(crate) struct Line {
     name: String,
@@ -47,19 +47,19 @@ pub(crate) struct Line {
     episodes: u64,
     seconds: f64,
     moves_per_second: f64,
-    /// The share of the budget that is used, from 0 to 1.
+    /// The share of the budget used, from 0 to 1.
     budget: f64,
     /// The mean score of the last evaluation, or else of the last games of training.
     mean: Option<f64>,
     has_model: bool,
     /// The size of its files.
     bytes: u64,
-    /// The bytes of a checkpoint that is being written.
+    /// The bytes written so far of a checkpoint in progress.
     saving: Option<u64>,
 }
 
 impl Found {
-    /// The run of this name.
+    /// The run with this name.
     pub(crate) fn named(runs: &Path, name: &str) -> Option<Found> {
         let directory = Directory::new(runs.join(name));
         (is_inside(name) && directory.holds_run()).then(|| Found { name: name.into(), directory })
@@ -81,12 +81,12 @@ impl Found {
         }
     }
 
-    /// The bytes of a checkpoint that is being written.
+    /// The bytes written so far of a checkpoint in progress.
     pub(crate) fn saving(&self) -> Option<u64> {
         saving(&self.directory)
     }
 
-    /// What the list says of it.
+    /// Its entry in the list.
     pub(crate) fn line(&self) -> Line {
         let log: Option<LogLine> = last_line(&self.directory.log());
         let evaluation: Option<EvalLine> = last_line(&self.directory.evaluations());
@@ -123,7 +123,7 @@ pub(crate) fn size(directory: &Path) -> u64 {
     entries.flatten().map(of).sum()
 }
 
-/// How much of a model or checkpoint has been written, where one is on its way: they are written to a temporary first.
+/// How much of a model or checkpoint in progress has been written: they go to a temporary file first.
 fn saving(directory: &Directory) -> Option<u64> {
     let places = [directory.path().to_owned(), directory.path().join("checkpoint")];
     let entries = places.iter().filter_map(|place| fs::read_dir(place).ok()).flatten().flatten();
@@ -178,9 +178,9 @@ fn collect(
     }
 }
 
-/// The last whole line of a file of JSON lines, without reading all of it.
+/// The last complete line of a file of JSON lines, without reading all of it.
 fn last_line<T: DeserializeOwned>(path: &Path) -> Option<T> {
-    /// More than any line has.
+    /// Longer than any line.
     const TAIL: u64 = 8192;
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();

@@ -1,7 +1,8 @@
-//! Searches: as many at once as there are cores, some that wait, and none for a client who has gone.
+//! Searches: as many at once as there are cores, a queue of waiting ones, and none for disconnected clients.
 //!
-//! Long searches leave one place free, so that short ones never wait for them. One address has a share of the places to
-//! wait in and of the streams, and of what it asks for only a few searches are in the queue that all share. The pages of other sites have one place, for searches that are shorter still.
+//! Long searches leave one place free, so that short ones never wait for them. Each address has a share of the waiting
+//! places and of the streams, and only a few of its searches at a time are in the shared queue. Pages of other sites
+//! have a single place, with tighter limits.
 
 use std::{
     net::IpAddr,
@@ -27,15 +28,15 @@ use crate::{
     shares::{Gates, Share, Shares},
 };
 
-/// The depth of a search that is not named.
+/// The default search depth.
 pub(crate) const USUAL_PLIES: u32 = 3;
 
 /// The search of a request.
 #[derive(Clone, Copy)]
 pub(crate) enum Asked {
-    /// As is usual for the model: so many moves ahead, or for a policy by the majority vote.
+    /// The model's default: this many moves ahead, or majority vote for a policy.
     Usual(u32),
-    /// By the true values.
+    /// By the exact values.
     Exact,
     /// By the values of a model.
     Player(PlayerSpec),
@@ -43,35 +44,35 @@ pub(crate) enum Asked {
     Policy(Play),
 }
 
-/// What a request may ask for.
+/// The limits of requests.
 #[derive(Clone, Copy, Serialize)]
 pub(crate) struct Limits {
     /// The longest search, in milliseconds.
     pub(crate) max_search_ms: u64,
     /// The deepest search.
     pub(crate) max_plies: u32,
-    /// The most moves in one watch.
+    /// The maximum number of moves in a watch.
     pub(crate) max_moves: u64,
-    /// The longest game that is reviewed.
+    /// The maximum number of moves in a review.
     pub(crate) max_review_moves: usize,
-    /// The most games in one evaluation.
+    /// The maximum number of games in an evaluation.
     pub(crate) max_games: u64,
-    /// Searches that wait for their turn; more are told to come back.
+    /// The maximum number of waiting searches; others are asked to try again later.
     pub(crate) max_waiting: usize,
-    /// Streams of events at once.
+    /// The maximum number of event streams.
     pub(crate) max_streams: usize,
-    /// Searches of one address that wait.
+    /// The maximum number of waiting searches of an address.
     pub(crate) max_waiting_per_address: usize,
-    /// Long searches of one address, running or waiting.
+    /// The maximum number of long searches of an address, running or waiting.
     pub(crate) max_long_per_address: usize,
-    /// Streams of one address.
+    /// The maximum number of streams of an address.
     pub(crate) max_streams_per_address: usize,
-    /// Boards in one question.
+    /// The maximum number of boards in a request.
     pub(crate) max_boards: usize,
-    /// The deepest search of other sites' pages, and their longest one in milliseconds.
+    /// The deepest search of pages of other sites, and the longest one in milliseconds.
     pub(crate) max_foreign_plies: u32,
     pub(crate) max_foreign_ms: u64,
-    /// The largest body, in bytes.
+    /// The maximum size of a body in bytes.
     pub(crate) max_body: usize,
 }
 
@@ -97,7 +98,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// A search by its text, if it is one that a request may ask for; without a text, what is usual.
+    /// Parses a search within the limits; without a text, the default.
     pub(crate) fn search(&self, text: Option<&str>) -> Answer<Asked> {
         match text {
             None => Ok(Asked::Usual(USUAL_PLIES)),
@@ -114,7 +115,7 @@ impl Limits {
         Duration::from_millis(self.max_search_ms)
     }
 
-    /// The search of a question by the page of another site: what is usual for these, or one within their bounds.
+    /// The search for a page of another site: its default, or one within its limits.
     pub(crate) fn foreign_search(&self, text: Option<&str>) -> Answer<Asked> {
         let (plies, ms) = (self.max_foreign_plies, self.max_foreign_ms);
         let bounds = Limits { max_plies: plies, max_search_ms: ms, ..*self };
@@ -149,21 +150,21 @@ impl Limits {
     }
 }
 
-/// The nodes of a search that take about a millisecond on a slow machine.
+/// The number of nodes that take about a millisecond on a slow machine.
 const NODES_PER_MS: u64 = 500;
 
-/// Searches of at most so many plies, or so many milliseconds, are short.
+/// Searches up to this many plies, or milliseconds, are short.
 const SHORT_PLIES: u32 = 3;
 const SHORT_MS: u64 = 100;
 
-/// How long a search may take, and hence which places it can have.
+/// The duration class of a search, which determines its places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Class {
-    /// Some milliseconds.
+    /// A few milliseconds.
     Short,
-    /// Up to the bound.
+    /// Up to the limit.
     Long,
-    /// Asked for by the page of another site.
+    /// Requested by a page of another site.
     Foreign,
 }
 
@@ -186,7 +187,7 @@ impl Class {
 /// The running and waiting searches.
 pub(crate) struct Searches {
     running: Arc<Semaphore>,
-    /// The places that long searches may have: all but one.
+    /// The places for long searches: all but one.
     long: Arc<Semaphore>,
     foreign: Arc<Semaphore>,
     gates: Gates,
@@ -200,22 +201,22 @@ pub(crate) struct Searches {
     places: usize,
 }
 
-/// The places of a running search.
+/// The places that a running search holds.
 struct Places {
     _shares: Vec<Share>,
     _permits: Vec<OwnedSemaphorePermit>,
 }
 
-/// The right to keep a stream of events open.
+/// A permit for an open event stream.
 pub(crate) struct OpenStream {
     _share: Share,
     _permit: OwnedSemaphorePermit,
 }
 
-/// Set when nobody waits for the answer any more.
+/// Set when the client no longer waits for the answer.
 pub(crate) type Stop = Arc<AtomicBool>;
 
-/// Sets the flag when it goes: a request is dropped when its client has closed the connection.
+/// Sets the flag when dropped: a request is dropped when its client disconnects.
 struct StopOnDrop(Stop);
 
 impl Drop for StopOnDrop {
@@ -224,7 +225,7 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// Counts one who waits.
+/// Counts a waiting search.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl Drop for Waiting<'_> {
@@ -241,7 +242,7 @@ impl Searches {
             running: Arc::new(Semaphore::new(places)),
             long: Arc::new(Semaphore::new(places - 1)),
             foreign: Arc::new(Semaphore::new(1)),
-            // One more than can be under way, so that no place is idle between two searches.
+            // One more than can run, so that no place is idle between two searches.
             gates: Gates::new(places + 1),
             streams: Arc::new(Semaphore::new(limits.max_streams)),
             waiting: AtomicUsize::new(0),
@@ -254,7 +255,7 @@ impl Searches {
         }
     }
 
-    /// The threads for a search: few moves ahead are found sooner than threads are started.
+    /// The number of threads for a search: shallow ones finish before threads would start.
     pub(crate) fn threads(&self, search: &PlayerSpec) -> usize {
         match search.search.map(|search| search.limit) {
             Some(Limit::Time(_) | Limit::Plies(4..)) => self.cores,
@@ -262,7 +263,7 @@ impl Searches {
         }
     }
 
-    /// The right to keep a stream of events open.
+    /// A permit for an open event stream.
     pub(crate) fn stream(&self, peer: IpAddr) -> Answer<OpenStream> {
         let most = self.limits.max_streams_per_address;
         let own = || ApiError::busy(format!("{most} streams of this address are open"));
@@ -272,13 +273,13 @@ impl Searches {
         Ok(OpenStream { _share: share, _permit: permit })
     }
 
-    /// Running and waiting searches.
+    /// The numbers of running and waiting searches.
     pub(crate) fn load(&self) -> (usize, usize) {
         (self.places - self.running.available_permits(), self.waiting.load(Relaxed))
     }
 
-    /// Works on another thread when it is its turn. The flag that the work is given is set when the client has gone or
-    /// the longest search is over.
+    /// Runs work on another thread when its turn comes. The flag passed to it is set when the client has disconnected
+    /// or the time limit is reached.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         peer: IpAddr,
@@ -288,7 +289,7 @@ impl Searches {
         self.run_for(self.limits.longest_search(), peer, class, work).await
     }
 
-    /// The same with another limit on the time.
+    /// The same with another time limit.
     pub(crate) async fn run_for<T: Send + 'static>(
         &self,
         time: Duration,
@@ -306,7 +307,7 @@ impl Searches {
         let answer = match timeout(time, &mut work).await {
             Ok(answer) => answer,
             Err(_) => {
-                // A search that is told to stop has its answer, or its excuse, within a moment.
+                // A search that is told to stop returns its result, or an error, within a moment.
                 drop(guard);
                 timeout(MOMENT, work).await.map_err(|_| too_long(time))?
             }
@@ -318,14 +319,14 @@ impl Searches {
         let mut shares = Vec::new();
         if class == Class::Long {
             let most = self.limits.max_long_per_address;
-            let busy = || ApiError::busy(format!("{most} long searches of this address are under way"));
+            let busy = || ApiError::busy(format!("{most} long searches of this address are running"));
             shares.push(self.long_shares.take(peer).ok_or_else(busy)?);
         }
         let gate = self.gates.of(peer);
         let needed = match class {
             Class::Short => vec![&gate, &self.running],
             Class::Long => vec![&self.long, &gate, &self.running],
-            // They come from the user's own address, and have a gate of their own.
+            // They come from the user's own address, and have a separate gate.
             Class::Foreign => vec![&self.foreign, &self.running],
         };
         let mut permits = Vec::new();
@@ -339,21 +340,21 @@ impl Searches {
     }
 
     async fn wait(&self, peer: IpAddr, semaphore: &Arc<Semaphore>) -> Answer<OwnedSemaphorePermit> {
-        let own = || ApiError::busy("too many searches of this address wait");
+        let own = || ApiError::busy("too many searches of this address are waiting");
         let _share = self.waiting_shares.take(peer).ok_or_else(own)?;
         if self.waiting.fetch_add(1, Relaxed) >= self.limits.max_waiting {
             self.waiting.fetch_sub(1, Relaxed);
-            return Err(ApiError::busy("too many searches wait"));
+            return Err(ApiError::busy("too many searches are waiting"));
         }
         let _waiting = Waiting(&self.waiting);
         semaphore.clone().acquire_owned().await.map_err(ApiError::internal)
     }
 }
 
-/// How long a search that is told to stop may still take.
+/// How long a search may take to stop.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// A search by depth that would take longer than searches may.
+/// The error for a search by depth that exceeds the time limit.
 pub(crate) fn too_long(time: Duration) -> ApiError {
     let error = format!("the search takes longer than {} s", time.as_secs_f64());
     ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, "look less far ahead, or give a time, such as 1s")
@@ -395,7 +396,7 @@ mod tests {
         let clients: Vec<_> = (0..places + 3).map(|_| begin(&searches, PEER, Class::Short)).collect();
         until(&searches, (places, 3)).await;
         let refused = searches.run(PEER, Class::Short, |_| Ok(())).await.expect_err("too many");
-        assert_eq!(refused.error, "too many searches wait");
+        assert_eq!(refused.error, "too many searches are waiting");
         clients.iter().for_each(|client| client.abort());
         until(&searches, (0, 0)).await;
         searches.run(PEER, Class::Short, |_| Ok(())).await.expect("room again");
@@ -433,7 +434,7 @@ mod tests {
             (0..searches.places + 2).map(|_| begin(&searches, PEER, Class::Short)).collect();
         until(&searches, (searches.places, 2)).await;
         let refused = searches.run(PEER, Class::Short, |_| Ok(())).await.expect_err("too many of one");
-        assert_eq!(refused.error, "too many searches of this address wait");
+        assert_eq!(refused.error, "too many searches of this address are waiting");
         let other = begin(&searches, OTHER, Class::Short);
         until(&searches, (searches.places, 3)).await;
         clients.iter().chain([&other]).for_each(|client| client.abort());
@@ -448,7 +449,7 @@ mod tests {
         assert!(searches.stream(PEER).is_ok());
     }
 
-    /// Somebody with many searches, as with open streams, does not hold up another address.
+    /// An address with many searches, as with open streams, does not hold up another one.
     #[tokio::test]
     async fn one_address_waits_for_few_of_another() {
         let searches = Arc::new(Searches::new(Limits::default()));
@@ -476,7 +477,7 @@ mod tests {
     async fn a_search_that_panics_or_takes_too_long_gives_its_place_back() {
         let searches = Searches::new(Limits::default());
         assert!(searches.run(PEER, Class::Short, |_| -> Answer<()> { panic!("a mistake") }).await.is_err());
-        // It is told to stop, and what it has is taken; one that does not listen is given up.
+        // It is told to stop, and its result is used; one that does not stop is abandoned.
         searches.run_for(Duration::from_millis(5), PEER, Class::Short, endless).await.expect("it stops");
         let deaf = |_| {
             sleep(MOMENT + Duration::from_millis(300));

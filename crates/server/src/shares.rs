@@ -1,4 +1,4 @@
-//! What one address may have of something that all share.
+//! Limits on each address's share of a common resource.
 
 use std::{
     collections::HashMap,
@@ -10,26 +10,26 @@ use tokio::sync::Semaphore;
 
 use crate::models::lock;
 
-/// Counts by address, none of which goes beyond a bound.
+/// Bounded counts by address.
 #[derive(Clone)]
 pub(crate) struct Shares {
     most: usize,
     counts: Arc<Mutex<HashMap<IpAddr, usize>>>,
 }
 
-/// A part that an address has, until it goes.
+/// A unit held by an address until it is dropped.
 pub(crate) struct Share {
     counts: Arc<Mutex<HashMap<IpAddr, usize>>>,
     address: IpAddr,
 }
 
 impl Shares {
-    /// So many for each address.
+    /// At most this many for each address.
     pub(crate) fn new(most: usize) -> Self {
         Shares { most, counts: Arc::default() }
     }
 
-    /// One more for an address, if it has less than it may.
+    /// Takes one more unit for an address, if it is below its limit.
     pub(crate) fn take(&self, address: IpAddr) -> Option<Share> {
         let address = network(address);
         let mut counts = lock(&self.counts);
@@ -54,7 +54,7 @@ impl Drop for Share {
     }
 }
 
-/// A gate for each address, through which so many of its searches pass at a time: in a queue that all share, nobody waits
+/// A gate for each address, which admits a number of its searches at a time: in the shared queue, no search waits
 /// for more than a few of another address.
 pub(crate) struct Gates {
     width: usize,
@@ -62,12 +62,12 @@ pub(crate) struct Gates {
 }
 
 impl Gates {
-    /// Gates of a width.
+    /// Gates that admit this many.
     pub(crate) fn new(width: usize) -> Self {
         Gates { width, gates: Mutex::default() }
     }
 
-    /// The gate of an address. It is there as long as somebody waits at it or has passed it.
+    /// The gate of an address. It exists as long as a search waits at it or has passed it.
     pub(crate) fn of(&self, address: IpAddr) -> Arc<Semaphore> {
         let mut gates = lock(&self.gates);
         let address = network(address);
@@ -81,7 +81,7 @@ impl Gates {
     }
 }
 
-/// Whoever has an address of IPv6 has 2^64 of them.
+/// The network of an address: the owner of an IPv6 address has 2^64 of them.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

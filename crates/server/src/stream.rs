@@ -1,5 +1,5 @@
-//! Where a game's tiles come from, as a short text: `SEED-GAME-DRAWN`, the numbered game and how many numbers of its
-//! random stream are used. The server keeps no games: the player brings this along.
+//! The source of a game's tiles, as a short text: `SEED-GAME-DRAWN`, the numbered game and the count of numbers drawn
+//! from its random stream. The server keeps no games: clients send this along.
 
 use std::{fmt, str::FromStr};
 
@@ -12,7 +12,7 @@ use crate::{error::ApiError, extract::excerpt};
 /// More tiles than any game has.
 const MOST_DRAWN: u64 = 1_000_000;
 
-/// A random stream, and its place.
+/// A random stream, and its position.
 #[derive(Clone)]
 pub(crate) struct Stream {
     seed: u64,
@@ -47,8 +47,8 @@ impl FromStr for Stream {
 
     fn from_str(text: &str) -> Result<Self, ApiError> {
         let wrong = || {
-            let error = format!("`{}` is no random stream", excerpt(text));
-            ApiError::bad(error, "send the `stream` of the answer before, or SEED-GAME-0")
+            let error = format!("`{}` is not a random stream", excerpt(text));
+            ApiError::bad(error, "send the `stream` of the previous answer, or SEED-GAME-0")
         };
         let numbers: Result<Vec<u64>, _> = text.split('-').map(str::parse).collect();
         let Ok([seed, game, drawn]) = numbers.as_deref() else { return Err(wrong()) };

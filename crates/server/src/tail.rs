@@ -1,4 +1,4 @@
-//! Lines of a file as they are written.
+//! Reads the lines of a file as they are written.
 
 use std::{
     fs::File,
@@ -8,10 +8,10 @@ use std::{
 
 use serde_json::Value;
 
-/// A file of JSON lines that grows.
+/// A growing file of JSON lines.
 pub(crate) struct Tail {
     path: PathBuf,
-    /// The length of the lines that were read.
+    /// The offset after the lines that were read.
     offset: u64,
     /// Their number.
     pub(crate) lines: u64,
@@ -22,7 +22,7 @@ impl Tail {
         Tail { path, offset: 0, lines: 0 }
     }
 
-    /// The whole lines that are new. Of a file that was cut, which happens when a run is resumed, what follows.
+    /// The new complete lines. If the file was truncated, which happens when a run is resumed, the lines after that.
     pub(crate) fn read(&mut self) -> Vec<Value> {
         let Ok(text) = self.new_bytes() else { return Vec::new() };
         let Some(end) = text.iter().rposition(|&byte| byte == b'\n') else { return Vec::new() };
@@ -30,7 +30,7 @@ impl Tail {
         let lines: Vec<Value> = text[..end]
             .split(|&byte| byte == b'\n')
             .filter_map(|line| serde_json::from_slice(line).ok())
-            // The header, which says what the lines belong to.
+            // Skips the header, which says what the lines belong to.
             .filter(|line: &Value| line.get("log").is_none())
             .collect();
         self.lines += lines.len() as u64;

@@ -1,5 +1,5 @@
-//! Trainings that were started from the page: child processes, so that nothing that happens to them happens to the
-//! server. A child saves and stops when its standard input is closed, also when the server is no more.
+//! Trainings started from the page: child processes, so that their failures do not affect the
+//! server. A child saves and stops when its standard input is closed, which also happens if the server dies.
 
 use std::{
     fs,
@@ -28,16 +28,16 @@ use crate::{
     runs::Found,
 };
 
-/// How long a training may take to begin, or to save and stop, before the answer is given without knowing.
+/// How long to wait for a training to begin, or to save and stop, before answering anyway.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long a training that has begun may take to find out that it cannot continue.
+/// How long a training that has begun may take to discover that it cannot continue.
 const MOMENT: Duration = Duration::from_millis(300);
 
-/// The seconds between the checkpoints of small networks: the page plays against the model of the moment.
+/// The seconds between the checkpoints of small networks: the page plays against the latest model.
 const CHECKPOINT_SECONDS: u64 = 20;
 
-/// Large networks have more seconds for each so many bytes, so that saving takes a small share of the time.
+/// Large networks get one second for this many bytes, so that saving takes a small share of the time.
 const CHECKPOINT_BYTES_PER_SECOND: u64 = 5 << 20;
 
 /// The longest training that can be requested, in seconds.
@@ -67,12 +67,12 @@ struct Training {
 #[derive(Clone, Debug)]
 struct End {
     status: Option<ExitStatus>,
-    /// The last that it said.
+    /// Its last output.
     words: String,
 }
 
 impl Trainings {
-    /// Trainings by this program, in the directory of runs.
+    /// Creates trainings with this program, in the directory of runs.
     pub(crate) fn new(program: Option<&Path>, runs: &Path) -> Self {
         Trainings { program: program.map(Path::to_owned), runs: runs.into(), current: Mutex::default() }
     }
@@ -91,7 +91,7 @@ impl Trainings {
             .map(|training| training.name.clone())
     }
 
-    /// Starts a training and waits until it has begun; gives the name of the run.
+    /// Starts a training and waits until it has begun; returns the name of the run.
     pub(crate) async fn start(&self, wanted: &Wanted) -> Answer<String> {
         let overrides = overrides(wanted)?;
         let name = self.free_name(wanted)?;
@@ -106,13 +106,13 @@ impl Trainings {
         begun.map(|()| name)
     }
 
-    /// Goes on with a run.
+    /// Resumes a run.
     pub(crate) async fn resume(&self, run: &Found) -> Answer<()> {
         let path = run.directory.path().to_string_lossy().into_owned();
         self.begin(&run.name, &[path, "--resume".into()], || run.directory.is_busy()).await
     }
 
-    /// Removes what a training that did not begin has left.
+    /// Removes what is left of a training that did not begin.
     fn sweep(&self, name: &str, directory: &Directory) {
         if directory.is_busy() || directory.log().exists() {
             return;
@@ -150,7 +150,7 @@ impl Trainings {
         }
     }
 
-    /// Stops the training of this name and waits until it has saved; `false` when it is not one of ours.
+    /// Stops the training with this name and waits until it has saved; returns `false` if it is not one of ours.
     pub(crate) async fn stop(&self, name: &str) -> bool {
         let mut ended = {
             let mut current = lock(&self.current);
@@ -191,7 +191,7 @@ impl Trainings {
         Ok(ended)
     }
 
-    /// The name that was requested, if it is free; or one like the recipe's.
+    /// The requested name, if it is free; or one derived from the recipe's.
     fn free_name(&self, wanted: &Wanted) -> Answer<String> {
         let is_free = |name: &str| !self.runs.join(name).exists();
         let Some(name) = &wanted.name else {
@@ -202,7 +202,7 @@ impl Trainings {
         self.check_name(name).map(|()| name.clone())
     }
 
-    /// Refuses a name that a run cannot have.
+    /// Rejects a name that a run cannot have.
     pub(crate) fn check_name(&self, name: &str) -> Answer<()> {
         let is_inside_a_run = || {
             Path::new(name).ancestors().skip(1).any(|part| Directory::new(self.runs.join(part)).holds_run())
@@ -218,7 +218,7 @@ impl Trainings {
     }
 }
 
-/// The keys of the recipe that are changed. Recipes are named, never read from files that a request names.
+/// The overridden keys of the recipe. Recipes are named, never read from files that a request names.
 fn overrides(wanted: &Wanted) -> Answer<Vec<String>> {
     let unknown = || {
         let error = format!("there is no recipe `{}`", excerpt(&wanted.recipe));
@@ -241,9 +241,9 @@ fn overrides(wanted: &Wanted) -> Answer<Vec<String>> {
     Ok(overrides)
 }
 
-/// Waits for a child, listening to what it says: one that nobody listens to would stand still.
+/// Waits for a child while reading its output: otherwise it could block on a full pipe.
 async fn wait(mut child: Child, stderr: Option<ChildStderr>) -> End {
-    /// More than a message has.
+    /// Longer than any message.
     const TAIL: usize = 4096;
     let (mut words, mut buffer) = (Vec::new(), [0; 1024]);
     if let Some(mut stderr) = stderr {
@@ -255,7 +255,7 @@ async fn wait(mut child: Child, stderr: Option<ChildStderr>) -> End {
     End { status: child.wait().await.ok(), words: String::from_utf8_lossy(&words).into_owned() }
 }
 
-/// A training that holds its directory may still find that it has no room: it is given a moment to say so.
+/// A training that holds its directory may still find that it lacks memory or disk: gives it a moment to say so.
 async fn settled(ended: &mut watch::Receiver<Option<End>>) -> Answer<()> {
     match timeout(MOMENT, ended.wait_for(Option::is_some)).await {
         Ok(Ok(end)) => match end.as_ref() {
@@ -267,7 +267,7 @@ async fn settled(ended: &mut watch::Receiver<Option<End>>) -> Answer<()> {
     }
 }
 
-/// Says why a training has not begun, in the child's own words: its last line is `error: …; hint: …`.
+/// Reports why a training has not begun, in the child's own words: its last line is `error: …; hint: …`.
 fn failed(end: &End) -> ApiError {
     let last =
         end.words.lines().rfind(|line| line.starts_with("error: ")).unwrap_or("error: it ended at once");

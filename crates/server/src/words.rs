@@ -1,14 +1,14 @@
-//! What libraries find wrong with a request, in words that name its fields, and not the types of Rust.
+//! Rewords the errors of libraries about requests, in terms of fields instead of Rust types.
 
 use crate::extract::excerpt;
 
-/// What is wrong with a field, or with the whole body where there is no path to one.
+/// What is wrong with a field, or with the whole body if there is no path.
 pub(crate) fn of_field(path: Option<&str>, message: &str) -> String {
-    // The place in the text says less than the path.
+    // The position in the text is less helpful than the path.
     let message = message.rsplit_once(" at line ").map_or(message, |(message, _)| message);
     let subject = path.map_or("the body".to_owned(), |path| format!("`{path}`"));
     let wrong = message.strip_prefix("invalid type: ").or(message.strip_prefix("invalid value: "));
-    // The value that was found may hold the same words: the last ones are the library's.
+    // The found value may contain the same words: the last ones are the library's.
     if let Some((found, expected)) = wrong.and_then(|wrong| wrong.rsplit_once(", expected ")) {
         return format!("{subject} is {}, not {}", value(found), kind(expected));
     }
@@ -21,7 +21,7 @@ pub(crate) fn of_field(path: Option<&str>, message: &str) -> String {
     })
 }
 
-/// What is wrong with the parameters of an address.
+/// What is wrong with the query parameters.
 pub(crate) fn of_query(message: &str) -> String {
     let message = message.strip_prefix("Failed to deserialize query string: ").unwrap_or(message);
     let (field, what) = match message.split_once(": ") {
@@ -30,7 +30,7 @@ pub(crate) fn of_query(message: &str) -> String {
     };
     let wrong = match what {
         "invalid digit found in string" | "cannot parse integer from empty string" => {
-            "is not a whole number from 0 on"
+            "is not a whole number of at least 0"
         }
         "number too large to fit in target type" => "is too large",
         "invalid float literal" | "cannot parse float from empty string" => "is not a number",
@@ -51,14 +51,14 @@ fn of_name(path: Option<&str>, message: &str) -> Option<String> {
         return Some(format!("`{}` is there twice", quoted(rest)?));
     }
     let rest = message.strip_prefix("unknown field ")?;
-    // The name may hold the same words: the last ones are the library's.
+    // The name may contain the same words: the last ones are the library's.
     let (name, known) = rest.rsplit_once(", expected ").or(rest.rsplit_once(", there are no "))?;
     let known = known.split('`').skip(1).step_by(2);
     let list: Vec<String> = known.map(|name| format!("`{name}`")).collect();
-    Some(format!("`{}` is not one of the names that are known here: {}", quoted(name)?, list.join(", ")))
+    Some(format!("`{}` is not one of the known names: {}", quoted(name)?, list.join(", ")))
 }
 
-/// A value as `serde` writes it.
+/// A value as formatted by `serde`.
 fn value(found: &str) -> String {
     match found {
         "sequence" => "a list".to_owned(),
@@ -72,10 +72,10 @@ fn value(found: &str) -> String {
     }
 }
 
-/// What `serde` would have had.
+/// The type that `serde` expected, in words.
 fn kind(expected: &str) -> &str {
     match expected {
-        "u64" | "u32" | "u16" | "u8" | "usize" => "a whole number from 0 on",
+        "u64" | "u32" | "u16" | "u8" | "usize" => "a whole number of at least 0",
         "f64" | "f32" => "a number",
         "a string" => "a text",
         "a boolean" => "true or false",

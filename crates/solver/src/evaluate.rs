@@ -1,7 +1,7 @@
 //! The exact value of a policy: the probability of every board that it reaches, layer by layer, and
-//! with it the first two moments of the score so far.
+//! the first two moments of the score so far.
 //!
-//! Nothing is played, so there is no noise, and only one layer is in memory at a time.
+//! No games are played, so there is no noise, and only one layer is in memory at a time.
 
 use afterstate_game::{Move, Rules, State};
 
@@ -14,27 +14,27 @@ use crate::{
     word::Word,
 };
 
-/// Which boards a policy is asked about.
+/// The boards on which a policy is queried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Boards {
-    /// All that it reaches. A policy may treat the images of a board differently, be it only where
-    /// two moves are equally good, so its games converge to this.
+    /// All boards that it reaches. A policy may treat the images of a board differently, if only to break
+    /// ties, so its games converge to this value.
     All,
-    /// Of the images of a board only the canonical one: right for policies that are symmetric, up to
-    /// eight times less work, and for others the value of looking at canonical boards alone.
+    /// Only the canonical image of each board: correct for symmetric policies, at up to
+    /// an eighth of the work; for others, the value of querying canonical boards only.
     Canonical,
 }
 
-/// How a policy is evaluated.
+/// The settings of an evaluation.
 #[derive(Clone, Copy)]
 pub struct SolverSettings<'a, const N: usize> {
     /// The rules of the game.
     pub rules: Rules,
-    /// Which boards the policy is asked about.
+    /// The boards on which the policy is queried.
     pub boards: Boards,
-    /// When a game ends: with [`Objective::Goal`], also when the tile is there.
+    /// When a game ends; with [`Objective::Goal`], also when the tile is reached.
     pub until: Objective,
-    /// What the policy is compared with.
+    /// The solution that the policy is compared with.
     pub optimum: Option<&'a Solution<N>>,
     /// The number of threads. The result is the same for any number.
     pub threads: usize,
@@ -49,15 +49,15 @@ pub struct Evaluation<const N: usize> {
     pub sd: f64,
     /// The mean number of moves.
     pub expected_moves: f64,
-    /// The number of states that the policy can reach, of those that it is asked about.
+    /// The number of states that the policy can reach, among those on which it is queried.
     pub states: u64,
-    /// For each tile, by exponent from 1 on, the probability that a game reaches at least that.
+    /// For each tile, by exponent from 1, the probability that a game reaches at least that tile.
     pub tiles: Vec<f64>,
-    /// What it loses against the best play, if requested.
+    /// The loss against optimal play, if requested.
     pub regret: Option<Regret<N>>,
 }
 
-/// The probability of being at a board, and the first two moments of the score there.
+/// The probability of reaching a board, and the first two moments of the score there.
 #[derive(Clone, Copy, Default, Debug)]
 struct Mass {
     probability: f64,
@@ -76,7 +76,7 @@ impl Mass {
         Mass { probability: p * self.probability, score: p * self.score, square: p * self.square }
     }
 
-    /// After a reward.
+    /// The mass after a reward.
     fn rewarded(self, r: f64) -> Mass {
         Mass {
             probability: self.probability,
@@ -86,7 +86,7 @@ impl Mass {
     }
 }
 
-/// A board that is visited.
+/// A visit to a board.
 #[derive(Clone, Copy)]
 struct Visit {
     key: u32,
@@ -99,7 +99,7 @@ impl Keyed for Visit {
     }
 }
 
-/// Sums over the boards where games end, and over all moves.
+/// Sums over the boards on which games end, and over all moves.
 #[derive(Clone, Default)]
 struct Totals {
     end: Mass,
@@ -115,14 +115,14 @@ impl Totals {
     }
 }
 
-/// Boards that are treated together. Sums are made for each block and then added in order, so that
-/// the number of threads changes nothing.
+/// The number of boards processed together. Sums are computed for each block and then added in order, so that
+/// the number of threads does not matter.
 const BLOCK: usize = 1024;
 
-/// Evaluates a policy. `progress` is told the sum of the tiles that has been reached.
+/// Evaluates a policy. `progress` receives the sum of tiles that has been reached.
 ///
 /// # Panics
-/// When the policy makes an illegal move.
+/// If the policy makes an illegal move.
 pub fn evaluate<const N: usize>(
     policy: &impl Policy<N>,
     settings: &SolverSettings<'_, N>,
@@ -162,7 +162,7 @@ fn merged(batches: &[Batch<Visit>], threads: usize) -> Vec<Visit> {
     Batch::gather(batches, threads, merge)
 }
 
-/// Adds up the visits to the same board, in the order in which they come. A table of positions is quicker
+/// Combines the visits to the same board, in their order. A hash table of indices is faster
 /// here than sorting.
 fn merge(visits: &mut Vec<Visit>) {
     const EMPTY: u32 = u32::MAX;
@@ -195,7 +195,7 @@ impl Totals {
             .rev()
             .map(|p| {
                 at_least += p;
-                // Rounding may have gone beyond.
+                // Rounding may have exceeded 1.
                 at_least.min(1.0)
             })
             .collect();
@@ -214,7 +214,7 @@ impl Totals {
     }
 }
 
-/// What a range of a layer leads to.
+/// The successors of a range of a layer.
 struct Step<const N: usize> {
     next: [Batch<Visit>; 2],
     totals: Vec<Totals>,
@@ -248,7 +248,7 @@ impl<const N: usize, P: Policy<N>> Walk<'_, N, P> {
         })
     }
 
-    /// Moves on from the boards of a block.
+    /// Advances from the boards of a block.
     fn block(&self, visits: &[Visit], sum: u32, step: &mut Step<N>) -> Totals {
         let mut totals = Totals::default();
         let (mut states, mut masses, mut moves) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,10 +1,10 @@
 //! Solutions on disk.
 //!
-//! All numbers are little-endian. The header: eight bytes `2048sol1`; u32 side, u32 objective (0 the
+//! All numbers are little-endian. The header: eight bytes `2048sol1`; u32 side, u32 objective (0 is the
 //! score, otherwise the exponent of the goal), u32 tiles at the start, u32 number of layers; f64
-//! probability of a 4, f64 value from the start; u64 number of states; for each layer, from the
-//! largest sum of tiles down, u32 sum and u32 number of afterstates; u64 checksum of all that. Then for
-//! each layer its sorted keys and then their values, u32 each, and last a u64 checksum of these.
+//! probability of a 4, f64 value of the start; u64 number of states; for each layer, from the
+//! largest sum of tiles down, u32 sum and u32 number of afterstates; u64 checksum of all of this. Then, for
+//! each layer, its sorted keys and their values, u32 each, and finally a u64 checksum of these.
 //! Checksums are XXH3. See `keys.rs` for keys, [`Objective`] for the unit of values.
 
 use std::{
@@ -23,7 +23,7 @@ use crate::{
 };
 
 const MAGIC: [u8; 8] = *b"2048sol1";
-/// The bytes of the header before the layers, and of a layer in it.
+/// The bytes of the header before the layers, and of each layer in it.
 const FIXED: usize = 48;
 const PER_LAYER: usize = 8;
 const CHECKSUM: usize = 8;
@@ -31,72 +31,72 @@ const CHECKSUM: usize = 8;
 /// Why a file could not be read or written as a solution.
 #[derive(Debug, thiserror::Error)]
 pub enum SolutionError {
-    /// The system does not let us read it.
+    /// The system does not allow reading it.
     #[error("{}: cannot be read: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// It could not be written.
     #[error(transparent)]
     Write(#[from] FileError),
-    /// It is something else.
+    /// It is not a solution.
     #[error("{}: is not a solution: `afterstate solve --output FILE` writes one", .0.display())]
     NotASolution(PathBuf),
-    /// It is for another board.
+    /// It is for another board size.
     #[error("{}: is a solution for boards of side {found}, not {expected}", path.display())]
     Side {
         /// The file.
         path: PathBuf,
         /// The side in the file.
         found: u32,
-        /// The side that is wanted.
+        /// The expected side.
         expected: usize,
     },
-    /// It ends too early, or has more than it should.
+    /// It is too short or too long.
     #[error("{}: is cut short or has grown: it has {found} bytes, but should have {expected}", path.display())]
     Length {
         /// The file.
         path: PathBuf,
-        /// The length that it has.
+        /// The actual length.
         found: u64,
-        /// The length that it should have.
+        /// The expected length.
         expected: u64,
     },
-    /// Its bytes have changed.
-    #[error("{}: is damaged: the checksum of its {part} is wrong; `afterstate solve` makes it anew", path.display())]
+    /// A checksum is wrong.
+    #[error("{}: is damaged: the checksum of its {part} is wrong; `afterstate solve` makes it again", path.display())]
     Checksum {
         /// The file.
         path: PathBuf,
-        /// What has changed.
+        /// The damaged part.
         part: &'static str,
     },
 }
 
-/// The bytes that are written at a time.
+/// The number of bytes written at a time.
 const PART: usize = 4 << 20;
 
-/// Whether a file is a solution, by its first bytes.
+/// Whether a file is a solution, judging by its first bytes.
 pub fn is_solution(path: &Path) -> bool {
     let mut head = [0; MAGIC.len()];
     File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == MAGIC
 }
 
 impl<const N: usize> Solution<N> {
-    /// Writes the solution, whole or not at all.
+    /// Writes the solution atomically.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), SolutionError> {
         self.save_watched(path, || {})
     }
 
-    /// The same, with a function that is called before every few megabytes: when it unwinds, the file stays as it was.
+    /// The same, calling a function before every few megabytes; if it unwinds, an existing file is unchanged.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn save_watched(&self, path: &Path, mut watch: impl FnMut()) -> Result<(), SolutionError> {
         let header = self.header.to_bytes::<N>();
         let data = self.data.bytes();
@@ -113,10 +113,10 @@ impl<const N: usize> Solution<N> {
         Ok(())
     }
 
-    /// Opens a solution. Every byte is checked.
+    /// Opens a solution and checks every byte.
     ///
     /// # Errors
-    /// When it cannot be read, is cut short or altered, or is for another board.
+    /// If it cannot be read, is damaged, or is for another board size.
     pub fn open(path: &Path) -> Result<Self, SolutionError> {
         let file = Content::open(path).map_err(|source| SolutionError::Read { path: path.into(), source })?;
         let header = Header::parse::<N>(&file, path)?;
@@ -155,7 +155,7 @@ impl Header {
         bytes
     }
 
-    /// Reads the header at the beginning of a file, once its checksum is right.
+    /// Parses the header of a file after checking its checksum.
     fn parse<const N: usize>(file: &[u8], path: &Path) -> Result<Self, SolutionError> {
         let not_a_solution = || SolutionError::NotASolution(path.into());
         if file.get(..MAGIC.len()) != Some(&MAGIC) {
@@ -199,7 +199,7 @@ impl Header {
     }
 }
 
-/// The bytes from an offset on, which must be there.
+/// The bytes at an offset, which must exist.
 fn array<const LEN: usize>(bytes: &[u8], at: usize) -> [u8; LEN] {
     std::array::from_fn(|i| bytes[at + i])
 }

@@ -1,4 +1,4 @@
-//! Sets of boards with the same sum of tiles: sorted keys of 32 bits, and an index to find them.
+//! Sets of boards with the same sum of tiles: sorted 32-bit keys, with an index for lookups.
 
 use crate::{
     threads::{divide, worthwhile},
@@ -8,7 +8,7 @@ use crate::{
 /// An odd factor that scatters words evenly over the keys (2³² divided by the golden ratio).
 const FACTOR: u32 = 0x9e37_79b1;
 
-/// Its inverse modulo 2³²: each step of Newton's method doubles the number of right bits.
+/// Its inverse modulo 2³²: each step of Newton's method doubles the number of correct bits.
 const INVERSE: u32 = {
     let mut inverse = FACTOR;
     let mut right_bits = 3;
@@ -19,8 +19,8 @@ const INVERSE: u32 = {
     inverse
 };
 
-/// The key of a board among those with the same sum of tiles. Keys are spread evenly, so that their
-/// upper bits tell nearly where they stand in a sorted list.
+/// The key of a board among those with the same sum of tiles. Keys are spread evenly, so their
+/// upper bits approximate their position in a sorted list.
 #[inline(always)]
 pub(crate) fn key<const N: usize>(word: Word<N>) -> u32 {
     const { assert!(N * N * 4 - 4 <= 32, "the cells of a key fit into its 32 bits") };
@@ -33,14 +33,14 @@ pub(crate) fn word<const N: usize>(key: u32, sum: u32) -> Word<N> {
     Word::with_sum(key.wrapping_mul(INVERSE), sum)
 }
 
-/// The number of upper bits by which keys are dealt out before they are sorted.
+/// The number of upper bits by which keys are distributed before sorting.
 pub(crate) const SHARD_BITS: u32 = 6;
 
-/// Keys on their way to a sorted list, dealt out by their upper bits.
+/// Keys to be sorted, distributed by their upper bits.
 #[derive(Clone)]
 pub(crate) struct Batch<T>(Vec<Vec<T>>);
 
-/// What has a key.
+/// An item with a key.
 pub(crate) trait Keyed: Copy + Send + Sync {
     fn key(&self) -> u32;
 }
@@ -65,8 +65,8 @@ impl<T: Keyed> Batch<T> {
         self.0.iter().all(Vec::is_empty)
     }
 
-    /// Joins batches into one list. `merge` is given the items whose keys have the same upper bits, in the
-    /// order of the batches, and leaves what is to stay of them.
+    /// Joins batches into one sorted list. `merge` receives the items whose keys have the same upper bits, in
+    /// the order of the batches, and reduces them to those to keep.
     pub(crate) fn gather(batches: &[Self], threads: usize, merge: impl Fn(&mut Vec<T>) + Sync) -> Vec<T> {
         let total: usize = batches.iter().flat_map(|batch| &batch.0).map(Vec::len).sum();
         let threads = worthwhile(threads, total);
@@ -85,14 +85,14 @@ impl<T: Keyed> Batch<T> {
     }
 }
 
-/// Where keys stand in a sorted list.
+/// An index into a sorted list of keys.
 pub(crate) struct Index {
     shift: u32,
     starts: Vec<u32>,
 }
 
 impl Index {
-    /// An index of `len` sorted keys: about one entry for each.
+    /// An index of `len` sorted keys, with about one entry for each.
     pub(crate) fn new(keys: impl Iterator<Item = u32>, len: usize) -> Self {
         let bits = len.checked_ilog2().unwrap_or(0);
         let shift = 32 - bits;
@@ -107,7 +107,7 @@ impl Index {
         Index { shift, starts }
     }
 
-    /// The position of a key, given the keys by their positions.
+    /// The position of a key, given the keys by position.
     #[inline(always)]
     pub(crate) fn find(&self, key: u32, keys: impl Fn(usize) -> u32) -> Option<usize> {
         let bucket = (u64::from(key) >> self.shift) as usize;

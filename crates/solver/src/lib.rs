@@ -1,7 +1,7 @@
-//! Exact values on small boards: the best play, and any policy, without playing a game.
+//! Exact values on small boards, of optimal play and of any policy, without playing a game.
 //!
-//! [`Space`] enumerates what games can reach, [`Space::solve`] finds the values of the best play, and
-//! [`evaluate`] finds the exact value of a policy:
+//! [`Space`] enumerates the reachable boards, [`Space::solve`] computes the values of optimal play, and
+//! [`evaluate`] computes the exact value of a policy:
 //!
 //! ```
 //! use afterstate_game::{Rules, State};

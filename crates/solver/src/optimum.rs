@@ -1,9 +1,9 @@
-//! The best possible mean scores, where they are known.
+//! The optimal mean scores, where they are known.
 
 use afterstate_game::Rules;
 
-/// The mean score of the best play under the usual rules, as [`Space::solve`](crate::Space::solve) finds it; `None` for
-/// other rules, and on 4×4, where nobody knows it.
+/// The mean score of optimal play under the usual rules, as computed by [`Space::solve`](crate::Space::solve); `None`
+/// for other rules, and on 4×4, where it is unknown.
 pub fn known_optimum(side: usize, rules: &Rules) -> Option<f64> {
     let optimum = match side {
         2 => 66.964_149_457,
@@ -18,7 +18,7 @@ mod tests {
     use super::*;
     use crate::{Objective, Space};
 
-    /// That of 3×3 is compared in `tests/it/mini2048.rs`.
+    /// The value for 3×3 is checked in `tests/it/mini2048.rs`.
     #[test]
     fn it_is_what_the_solver_finds() {
         let rules = Rules::default();

@@ -1,13 +1,13 @@
-//! Policies: whatever chooses moves.
+//! Policies: functions from states to moves.
 
 use afterstate_game::{Move, Rules, State};
 use afterstate_network::{Isa, Kernel, Level, Network, Values, View, dispatch};
 use afterstate_search::PlayerSpec;
 
-/// Something that chooses a move on every board, always the same one on the same board. Any function
-/// from states to moves is one.
+/// A deterministic choice of a move for every state. Any function
+/// from states to moves is a policy.
 pub trait Policy<const N: usize>: Sync {
-    /// Appends the moves that it makes on the states, all of which have a legal one.
+    /// Appends the policy's moves for the states, all of which have a legal move.
     fn choose(&self, states: &[State<N>], moves: &mut Vec<Move>);
 }
 
@@ -17,7 +17,7 @@ impl<const N: usize, F: Fn(State<N>) -> Move + Sync> Policy<N> for F {
     }
 }
 
-/// The greedy player of a network of afterstates: argmax r + V(s'), the first one of equals.
+/// The greedy player of a network of afterstates: argmax r + V(s'), the first move on ties.
 pub struct Greedy<'a>(pub &'a Network);
 
 impl<const N: usize> Policy<N> for Greedy<'_> {
@@ -61,13 +61,13 @@ impl<const N: usize> Kernel for Batch<'_, N> {
     }
 }
 
-/// The player of a network that searches. It must not search by time, which is not always the same.
+/// A searching player of a network. It must not search by time, which is not deterministic.
 pub struct Searching<'a> {
     /// The network.
     pub network: &'a Network,
-    /// How it searches.
+    /// The search.
     pub search: PlayerSpec,
-    /// The rules that it reckons with.
+    /// The rules that it assumes.
     pub rules: Rules,
 }
 

@@ -1,47 +1,47 @@
-//! Where a policy loses against the best play.
+//! Where a policy loses against optimal play.
 //!
-//! What a policy is short of the optimum from the start is the sum, over the boards that it reaches,
-//! of the probability of being there times what its move is short of the best one. So each board has
-//! its share of the loss.
+//! A policy's total loss against the optimum is the sum, over the boards that it reaches,
+//! of the probability of reaching the board times the loss of its move there. Each board therefore has
+//! a share of the total loss.
 
 use afterstate_game::{Move, State};
 
 use crate::{Solution, solution::best_of, word::Word};
 
-/// The number of boards that are kept.
+/// The number of boards kept.
 const WORST: usize = 10;
 
-/// What a policy loses.
+/// The loss of a policy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Regret<const N: usize> {
-    /// What it is short of the best play, on average.
+    /// The mean loss against optimal play.
     pub total: f64,
-    /// The probability that a move is a mistake, at all, over the moves that are made.
+    /// The probability, over the moves made, that a move is a mistake.
     pub mistakes: f64,
-    /// The boards that cost most, images of one another counted as one, the worst first.
+    /// The most costly boards, with images of one another combined, the worst first.
     pub worst: Vec<Mistake<N>>,
 }
 
-/// A board on which a policy loses.
+/// A board on which a policy makes a mistake.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Mistake<const N: usize> {
-    /// The board, of its images that which costs most.
+    /// The board; of its images, the one that costs most.
     pub state: State<N>,
     /// The move of the policy.
     pub played: Move,
     /// The best move.
     pub best: Move,
-    /// What the move is short of the best one.
+    /// The loss of the move against the best one.
     pub regret: f64,
-    /// The expected number of times that a game reaches this mistake.
+    /// The expected number of times that a game makes this mistake.
     pub probability: f64,
-    /// What that costs on average: the mistake's share of the whole loss.
+    /// The mean cost: the mistake's share of the total loss.
     pub loss: f64,
 }
 
-/// Mistakes in the making of a [`Regret`].
+/// Mistakes being collected for a [`Regret`].
 pub(crate) struct Losses<const N: usize> {
-    /// Those of the present layer, with their canonical boards.
+    /// Those of the current layer, with their canonical boards.
     layer: Vec<(Word<N>, Mistake<N>)>,
     worst: Vec<Mistake<N>>,
     total: f64,
@@ -56,7 +56,7 @@ impl<const N: usize> Default for Losses<N> {
 }
 
 impl<const N: usize> Losses<N> {
-    /// Judges a move.
+    /// Evaluates a move.
     pub(crate) fn visit(&mut self, optimum: &Solution<N>, state: State<N>, played: Move, probability: f64) {
         self.moves += probability;
         let values = optimum.move_values(state);
@@ -68,13 +68,13 @@ impl<const N: usize> Losses<N> {
         }
     }
 
-    /// Adds what another thread has found in the same layer.
+    /// Adds the mistakes that another thread has found in the same layer.
     pub(crate) fn extend(&mut self, other: Self) {
         self.moves += other.moves;
         self.layer.extend(other.layer);
     }
 
-    /// Joins images of the same board; no other layer has any of them.
+    /// Combines images of the same board; these occur in no other layer.
     pub(crate) fn end_layer(&mut self) {
         self.layer.sort_by_key(|&(word, _)| word);
         for images in self.layer.chunk_by(|a, b| a.0 == b.0) {

@@ -12,39 +12,39 @@ use crate::{
     word::{self, Word},
 };
 
-/// Bytes of a key, and of a value.
+/// The number of bytes of a key, and of a value.
 pub(crate) const WIDTH: usize = 4;
 
-/// The values of all reachable afterstates under the best play.
+/// The values of all reachable afterstates under optimal play.
 ///
-/// A lookup takes any image of a board. What a move is worth is its reward plus the value of its
-/// afterstate, so that the values of states follow from these.
+/// A lookup accepts any image of a board. The return of a move is its reward plus the value of its
+/// afterstate; the values of states follow from these.
 pub struct Solution<const N: usize> {
     pub(crate) header: Header,
     pub(crate) data: Data,
     tables: Vec<Table>,
 }
 
-/// What a solution is about; see `file` for how it is written.
+/// The parameters of a solution; see `file` for the format.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Header {
     pub(crate) objective: Objective,
     pub(crate) rules: Rules,
-    /// The value from the random start.
+    /// The expected value at the random start.
     pub(crate) expected: f64,
     pub(crate) states: u64,
     /// The sum of the tiles and the number of afterstates of each layer, the largest sum first.
     pub(crate) layers: Vec<(u32, u32)>,
 }
 
-/// For each layer of the header, its sorted keys and then their values in units of the objective, all
+/// For each layer of the header, its sorted keys followed by their values in units of the objective, all
 /// little-endian u32.
 pub(crate) enum Data {
     Owned(Vec<u8>),
     File { content: Content, range: Range<usize> },
 }
 
-/// Where a layer is.
+/// The location of a layer.
 struct Table {
     sum: u32,
     start: usize,
@@ -68,7 +68,7 @@ impl Data {
 }
 
 impl<const N: usize> Solution<N> {
-    /// A solution from its parts; the data must be as long as the header says.
+    /// Creates a solution from its parts; the data must have the length given by the header.
     pub(crate) fn new(header: Header, data: Data) -> Self {
         let mut start = 0;
         let mut tables = Vec::with_capacity(header.layers.len());
@@ -81,17 +81,17 @@ impl<const N: usize> Solution<N> {
         Solution { header, data, tables }
     }
 
-    /// What the values are of.
+    /// The objective of the values.
     pub fn objective(&self) -> Objective {
         self.header.objective
     }
 
-    /// The rules that the solution is for.
+    /// The rules of the solved game.
     pub fn rules(&self) -> Rules {
         self.header.rules
     }
 
-    /// The value from the random start.
+    /// The expected value at the random start.
     pub fn expected(&self) -> f64 {
         self.header.expected
     }
@@ -106,7 +106,7 @@ impl<const N: usize> Solution<N> {
         self.header.layers.iter().map(|&(_, len)| u64::from(len)).sum()
     }
 
-    /// The value of an afterstate; `None` when no game can reach it.
+    /// The value of an afterstate; `None` if no game can reach it.
     pub fn value(&self, afterstate: Afterstate<N>) -> Option<f64> {
         let board = afterstate.board();
         if board.max_exponent() > word::LARGEST {
@@ -119,14 +119,14 @@ impl<const N: usize> Solution<N> {
         Some(f64::from(self.data.word(at(table.len + position))) * self.header.objective.unit())
     }
 
-    /// Layers go down by 2 from the largest sum.
+    /// Layers are in steps of 2 below the largest sum.
     fn table(&self, sum: u32) -> Option<&Table> {
         let largest = self.tables.first()?.sum;
         let table = self.tables.get((largest.checked_sub(sum)? / 2) as usize)?;
         (table.sum == sum).then_some(table)
     }
 
-    /// What each legal move of a state is worth; `None` for a move that is illegal, or whose
+    /// The return of each legal move of a state; `None` for a move that is illegal, or whose
     /// afterstate no game can reach.
     pub fn move_values(&self, state: State<N>) -> [Option<f64>; 4] {
         let slides = state.slides();
@@ -136,20 +136,20 @@ impl<const N: usize> Solution<N> {
         })
     }
 
-    /// The best move, the first one of equals, and its value; `None` at the end of the game, and for
+    /// The best move, the first one on ties, and its return; `None` at the end of the game, and for
     /// states that no game can reach.
     pub fn best(&self, state: State<N>) -> Option<(Move, f64)> {
         best_of(&self.move_values(state))
     }
 }
 
-/// The best of the moves that have a value, the first one of equals.
+/// The best of the moves that have a value, the first one on ties.
 pub(crate) fn best_of(values: &[Option<f64>; 4]) -> Option<(Move, f64)> {
     let valued = Move::ALL.into_iter().filter_map(|a| Some((a, values[a as usize]?)));
     valued.reduce(|best, other| if other.1 > best.1 { other } else { best })
 }
 
-/// A solution in the making.
+/// A solution under construction.
 pub(crate) struct Builder {
     header: Header,
     bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Backward induction: the value of every reachable board under the best play.
+//! Backward induction: the value of every reachable board under optimal play.
 
 use afterstate_game::Rules;
 
@@ -11,16 +11,16 @@ use crate::{
     word::Word,
 };
 
-/// What play is to make as large as possible, on average.
+/// What play maximizes in expectation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Objective {
     /// The score still to come.
     Score,
-    /// The probability of a tile at least as large as 2 to this power.
+    /// The probability of reaching a tile of at least 2 to this power.
     Goal(u8),
 }
 
-/// Values of the states of a layer.
+/// The values of the states of a layer.
 struct Values {
     keys: Vec<u32>,
     index: Index,
@@ -40,12 +40,12 @@ impl Values {
 }
 
 impl<const N: usize> Space<N> {
-    /// Finds the value of every board. `progress` is told the sum of the tiles that has been reached,
-    /// from the largest down.
+    /// Computes the value of every board. `progress` receives the sum of tiles that has been reached,
+    /// in descending order.
     pub fn solve(self, objective: Objective, threads: usize, mut progress: impl FnMut(u32)) -> Solution<N> {
         let Space { mut layers, rules, starts } = self;
         let mut builder = Builder::new(objective, rules, &layers);
-        // The states with 2 and with 4 more than the present sum.
+        // The states whose sums are larger by 2 and by 4.
         let mut above = [Values::new(Vec::new(), Vec::new()), Values::new(Vec::new(), Vec::new())];
         let mut expected = 0.0;
         while let Some(Layer { sum, states, afterstates }) = layers.pop() {
@@ -64,7 +64,7 @@ impl<const N: usize> Space<N> {
     }
 }
 
-/// The mean over the tiles that can come, for each afterstate.
+/// For each afterstate, the mean over the possible tiles.
 fn afterstate_values<const N: usize>(
     afterstates: &[u32],
     sum: u32,
@@ -91,7 +91,7 @@ fn afterstate_values<const N: usize>(
     .concat()
 }
 
-/// The value of the best move, for each state.
+/// For each state, the value of the best move.
 fn state_values<const N: usize>(
     states: &[u32],
     sum: u32,
@@ -117,7 +117,7 @@ fn state_values<const N: usize>(
 }
 
 impl Objective {
-    /// Whether a board with this largest tile is the goal.
+    /// Whether a board with this largest tile has reached the goal.
     #[inline(always)]
     pub(crate) fn is_reached(self, max_exponent: u8) -> bool {
         match self {
@@ -126,8 +126,8 @@ impl Objective {
         }
     }
 
-    /// The unit in which values are kept: a power of two, so that 32 bits hold all values and tell
-    /// more of them apart than an f32 does.
+    /// The unit of stored values: a power of two, so that 32 bits cover all values with
+    /// a finer resolution than an f32.
     pub(crate) const fn unit(self) -> f64 {
         match self {
             // No game on 3×3 reaches 2^15 points.
@@ -136,7 +136,7 @@ impl Objective {
         }
     }
 
-    /// What a reward counts.
+    /// The contribution of a reward to the objective.
     #[inline(always)]
     pub(crate) fn reward(self, reward: u32) -> f64 {
         match self {

@@ -1,6 +1,6 @@
-//! The boards that games can reach, up to symmetry, in layers of the sum of their tiles.
+//! The reachable boards, up to symmetry, in layers by the sum of their tiles.
 //!
-//! A slide keeps the sum of the tiles and a new tile raises it by 2 or 4, so that every game climbs
+//! A slide keeps the sum of tiles and a new tile raises it by 2 or 4, so every game ascends
 //! through the layers: enumeration goes up, and backward induction comes down.
 
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub struct Space<const N: usize> {
 /// The canonical initial states and their probabilities, by the sum of their tiles.
 pub(crate) type Starts<const N: usize> = BTreeMap<u32, Vec<(Word<N>, f64)>>;
 
-/// The states that `start_tiles` spawns on an empty board lead to; canonical if `fold`.
+/// The states after `start_tiles` spawns on an empty board; canonical if `fold`.
 pub(crate) fn starts<const N: usize>(rules: &Rules, fold: impl Fn(Word<N>) -> Word<N>) -> Starts<N> {
     let mut boards = BTreeMap::from([(Word::EMPTY, (0, 1.0))]);
     for _ in 0..rules.start_tiles {
@@ -54,22 +54,22 @@ pub(crate) fn starts<const N: usize>(rules: &Rules, fold: impl Fn(Word<N>) -> Wo
     starts
 }
 
-/// The exponents of new tiles that can come, with their probabilities.
+/// The exponents of possible new tiles, with their probabilities.
 pub(crate) fn tiles(rules: &Rules) -> impl Iterator<Item = (u64, f64)> + Clone + use<> {
     [(1, 1.0 - rules.four), (2, rules.four)].into_iter().filter(|&(_, odds)| odds > 0.0)
 }
 
 impl<const N: usize> Space<N> {
-    /// The memory that solving takes at most, by measurement, with some to spare.
+    /// An upper bound on the memory that solving takes, measured, with a margin.
     pub const BYTES: u64 = if N < 3 { 1 << 20 } else { 700 << 20 };
 
-    /// Enumerates the boards. `progress` is told the sum of the tiles that has been reached.
+    /// Enumerates the boards. `progress` receives the sum of tiles that has been reached.
     pub fn enumerate(rules: &Rules, threads: usize, mut progress: impl FnMut(u32)) -> Self {
         let starts = starts::<N>(rules, Word::canonical);
         let last_start = starts.keys().next_back().copied().unwrap_or(0);
         let first = starts.keys().next().copied().unwrap_or(0);
         let mut layers = Vec::new();
-        // The states with the present sum, and with 2 and 4 more.
+        // The states with the current sum, and with 2 and 4 more.
         let mut pending: [Vec<Batch<u32>>; 3] = Default::default();
         let mut sum = first;
         loop {
@@ -114,7 +114,7 @@ fn sorted(batches: &[Batch<u32>], threads: usize) -> Vec<u32> {
     })
 }
 
-/// The afterstates of states.
+/// The afterstates of these states.
 fn slide<const N: usize>(states: &[u32], sum: u32, threads: usize) -> Vec<Batch<u32>> {
     divide(worthwhile(threads, states.len()), states.len(), |range| {
         let mut batch = Batch::new();
@@ -127,7 +127,7 @@ fn slide<const N: usize>(states: &[u32], sum: u32, threads: usize) -> Vec<Batch<
     })
 }
 
-/// The states that a 2 and that a 4 leads to.
+/// The states after a 2 and after a 4.
 fn spawn<const N: usize>(
     afterstates: &[u32],
     sum: u32,

@@ -1,4 +1,4 @@
-//! The chances of tiles from a board on, under the best play.
+//! The chances of reaching tiles from a board under optimal play.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::{
 };
 
 impl<const N: usize> Solution<N> {
-    /// For each tile, by exponent from 1 on, the probability that best play from a state reaches at least that. `None` where
-    /// more than `most` boards can follow, and for states that no game can reach.
+    /// For each tile, by exponent from 1, the probability that optimal play from a state reaches at least that tile.
+    /// `None` if more than `most` boards can follow, and for states that no game can reach.
     pub fn tile_chances(&self, state: State<N>, most: usize) -> Option<Vec<f64>> {
         if state.board().max_exponent() > LARGEST {
             return None;
         }
         let mut at_end = [0.0; LARGEST as usize + 1];
-        // By their sums, so that all ways to a board have come together when its turn comes.
+        // By sum, so that all paths to a board have been combined when its turn comes.
         let mut boards = BTreeMap::from([((state.board().sum(), Word::pack(&state.board())), 1.0)]);
         let mut visited = 0;
         while let Some(((_, word), probability)) = boards.pop_first() {
@@ -41,7 +41,7 @@ impl<const N: usize> Solution<N> {
         let mut at_least = 0.0;
         let sum = |p: &f64| {
             at_least += p;
-            // Rounding may have gone beyond.
+            // Rounding may have exceeded 1.
             f64::min(at_least, 1.0)
         };
         let mut chances: Vec<f64> = at_end[1..].iter().rev().map(sum).collect();
@@ -64,7 +64,7 @@ mod tests {
         let settings =
             SolverSettings { rules, boards: Boards::All, until: Objective::Score, optimum: None, threads: 1 };
         let whole = evaluate(&best, &settings, |_| ()).tiles;
-        // The first boards with their probabilities, from the rules.
+        // The initial boards with their probabilities, from the rules.
         let empty = afterstate_game::Afterstate::new("00/00".parse().expect("a board"));
         let mut mean = vec![0.0; whole.len()];
         for (one, p) in empty.spawns(&rules) {

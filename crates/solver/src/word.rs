@@ -1,9 +1,9 @@
-//! Boards in a machine word: four bits a cell, the first cell highest, so that words are ordered as
-//! boards are.
+//! Boards in a machine word: four bits a cell, the first cell in the highest bits, so that words are
+//! ordered like boards.
 
 use afterstate_game::{Board, State};
 
-/// The largest exponent that a cell of a word holds.
+/// The largest exponent that fits a cell of a word.
 pub(crate) const LARGEST: u8 = 15;
 
 /// A board of `N`×`N` cells in `4·N²` bits.
@@ -16,12 +16,12 @@ type Part = (u64, i32);
 impl<const N: usize> Word<N> {
     pub(crate) const EMPTY: Self = Word(0);
 
-    /// The nibble of a cell, row-major, counted from the low end.
+    /// The index of a cell's nibble, counted from the low end.
     const fn place(cell: usize) -> usize {
         N * N - 1 - cell
     }
 
-    /// The board in a word. Its exponents must be at most [`LARGEST`].
+    /// Packs a board, whose exponents must be at most [`LARGEST`].
     #[inline(always)]
     pub(crate) fn pack(board: &Board<N>) -> Self {
         debug_assert!(board.max_exponent() <= LARGEST);
@@ -64,7 +64,7 @@ impl<const N: usize> Word<N> {
         Word(u64::from(rest) << 4 | u64::from(last))
     }
 
-    /// The shifts that put a tile into each empty cell, row-major.
+    /// The shifts that add a tile to each empty cell, row-major.
     #[inline(always)]
     pub(crate) fn empty_shifts(self) -> impl ExactSizeIterator<Item = u32> {
         let occupied = self.0 | self.0 >> 1;
@@ -72,7 +72,7 @@ impl<const N: usize> Word<N> {
         Ones(Self::LOW_BITS & !occupied)
     }
 
-    /// With a tile in an empty cell.
+    /// The board with a tile added to an empty cell.
     #[inline(always)]
     pub(crate) fn with_tile(self, shift: u32, exponent: u64) -> Self {
         Word(self.0 | exponent << shift)
@@ -104,11 +104,11 @@ impl<const N: usize> Word<N> {
         Word(images(self.0).min(images(permute(self.0, &Self::TRANSPOSE))))
     }
 
-    /// Left and right exchanged.
+    /// Swaps left and right.
     const MIRROR: [Part; 8] = Self::parts(0);
-    /// Up and down exchanged.
+    /// Swaps up and down.
     const FLIP: [Part; 8] = Self::parts(1);
-    /// Rows and columns exchanged.
+    /// Swaps rows and columns.
     const TRANSPOSE: [Part; 8] = Self::parts(2);
 
     /// The parts of a permutation: cells that move equally far are moved together.
@@ -137,7 +137,7 @@ impl<const N: usize> Word<N> {
     }
 }
 
-/// Moves the parts of a word. Parts are constants, so that nothing is left of the loop.
+/// Moves the parts of a word. Parts are constants, so that the loop is unrolled completely.
 #[inline(always)]
 fn permute(word: u64, parts: &[Part; 8]) -> u64 {
     let mut image = 0;

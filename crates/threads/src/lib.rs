@@ -1,5 +1,5 @@
-//! Scoped threads: how the crates spread work over cores. Every function returns after its last thread has ended, and a panic
-//! in a thread continues in the caller.
+//! Scoped threads: how the crates spread work over cores. Every function returns once its last thread has ended, and
+//! propagates a panic in a thread to the caller.
 
 use std::{
     ops::Range,
@@ -13,16 +13,16 @@ use std::{
     time::Duration,
 };
 
-/// How often [`watched`] calls `watch` when nothing is sent.
+/// The interval at which [`watched`] calls `watch` when nothing is sent.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 
-/// The number of cores, 1 where it is unknown.
+/// The number of cores, or 1 if it is unknown.
 pub fn cores() -> usize {
     available_parallelism().map_or(1, usize::from)
 }
 
-/// Runs `work` on a thread for each item and returns the results in the order of the items. The first item is the calling
-/// thread's.
+/// Runs `work` on a thread for each item and returns the results in the order of the items. The calling thread takes the
+/// first item.
 ///
 /// ```
 /// let doubled = afterstate_threads::for_each(vec![1, 2, 3], |item| 2 * item);
@@ -56,7 +56,7 @@ pub fn divide<T: Send>(threads: usize, len: usize, work: impl Fn(Range<usize>) -
     for_each((0..threads).map(|i| i * len / threads..(i + 1) * len / threads), work)
 }
 
-/// Lets so many threads take tasks until none is left, and returns the results in the order of the tasks.
+/// Lets `threads` threads take tasks until none is left, and returns the results in the order of the tasks.
 ///
 /// ```
 /// let squares = afterstate_threads::share(2, 0..4, |task| task * task);
@@ -76,7 +76,7 @@ pub fn share<I: Iterator<Item: Send> + Send, T: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Tasks that threads take one at a time.
+/// A queue from which threads take one task at a time.
 #[derive(Debug)]
 pub struct Queue<I> {
     tasks: Mutex<std::iter::Fuse<I>>,
@@ -84,7 +84,7 @@ pub struct Queue<I> {
 }
 
 impl<I: Iterator> Queue<I> {
-    /// A queue of these tasks.
+    /// Creates a queue of these tasks.
     pub fn new(tasks: I) -> Self {
         Queue { most: tasks.size_hint().1.unwrap_or(usize::MAX), tasks: Mutex::new(tasks.fuse()) }
     }
@@ -94,16 +94,16 @@ impl<I: Iterator> Queue<I> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner).next()
     }
 
-    /// So many threads, but one at least and no more than there are tasks.
+    /// Limits a number of threads to the number of tasks, but to at least one.
     pub fn threads(&self, threads: usize) -> usize {
         threads.min(self.most).max(1)
     }
 }
 
-/// Runs `work` on so many threads, one at least, until each has returned. `watch` is called in the calling thread with what
-/// they send, and with `None` ten times a second while they send nothing; once it returns `false`, the flag that tells them
-/// to stop is set. Sending waits while `watch` is behind, and returns `false` when nobody listens any more. Returns whether
-/// they were never told to stop.
+/// Runs `work` on `threads` threads (at least one) until each has returned. Calls `watch` in the calling thread with each
+/// item they send, and with `None` ten times a second while they send nothing; once it returns `false`, sets the flag that
+/// tells them to stop. Sending blocks while `watch` is behind, and returns `false` once nobody receives any more. Returns
+/// whether `watch` never asked them to stop.
 ///
 /// ```
 /// let mut sum = 0;

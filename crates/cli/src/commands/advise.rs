@@ -60,10 +60,10 @@ pub(crate) struct Advise {
     json: bool,
 }
 
-/// What is asked about.
+/// The boards to advise on.
 #[derive(Clone)]
 enum Asked {
-    /// The boards of the standard input.
+    /// The boards from standard input.
     Input,
     Board(Written),
 }
@@ -87,7 +87,7 @@ impl Written {
         Ok(Written { board: text.parse()?, faces: has_faces(text) })
     }
 
-    /// Another board in the same notation.
+    /// Formats another board in the same notation.
     fn like<const N: usize>(self, board: Board<N>) -> String {
         if self.faces { board.faces() } else { board.to_string() }
     }
@@ -113,7 +113,7 @@ impl Advise {
         })
     }
 
-    /// Answers for the board, or for each of the standard input.
+    /// Answers for the board, or for each one from standard input.
     fn each_board(
         &self,
         out: &mut dyn Write,
@@ -170,10 +170,10 @@ impl Advise {
     }
 }
 
-/// What is right on the standard input.
+/// The expected format of standard input.
 const ONE_BOARD: &str = "write one board on each line";
 
-/// How far n-tuple networks look ahead unless another search is asked for.
+/// The default search depth of n-tuple networks.
 const USUAL_PLIES: u32 = 3;
 
 fn as_json<const N: usize>(board: Board<N>, search: &str, advice: &Advice, line: &[LineMove<N>]) -> Value {

@@ -26,7 +26,7 @@ pub(crate) struct Completions {
     names: Option<String>,
 }
 
-/// Asks the program for names where bash completes a word that is no option.
+/// In bash, queries the program for names to complete words that are not options.
 const BASH: &str = r#"
 _afterstate_with_names() {
     _afterstate "$@"
@@ -70,7 +70,7 @@ impl Completions {
         let script = match shell {
             Shell::Bash => script + BASH,
             Shell::Fish => script + FISH,
-            // Where zsh offers files, and where it offers nothing, there may be a name.
+            // Names are also offered where zsh offers files, or nothing.
             Shell::Zsh => script
                 .replace(":_files", ":_afterstate_names")
                 .replace(":_default", ":_afterstate_names")
@@ -81,7 +81,7 @@ impl Completions {
     }
 }
 
-/// What can be named: runs, and recipes to train or models for everything else.
+/// The names for a command: runs, and recipes for training or models for everything else.
 fn names(command: &str) -> Vec<String> {
     let mut runs = Vec::new();
     find(Path::new("runs"), DEPTH, &mut runs);

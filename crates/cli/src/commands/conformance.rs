@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::error::Failure;
 
-/// Boards on which implementations have gone wrong, and why they are here.
+/// Boards that implementations have handled incorrectly, with explanations.
 const SPECIAL: [(&str, &str); 16] = [
     ("1111/0000/0000/0000", "two merges in a line, and no third"),
     ("1120/0000/0000/0000", "a tile made by a merge does not merge again"),
@@ -28,7 +28,7 @@ const SPECIAL: [(&str, &str); 16] = [
     ("fedc/89ab/7654/0123", "a long snake"),
 ];
 
-/// Afterstates whose new tiles are counted, and why.
+/// Afterstates for tests of new tiles, with explanations.
 const SPAWNS: [(&str, &str); 3] = [
     ("1212/2121/1212/2130", "one empty cell"),
     ("1000/2000/3000/4000", "twelve empty cells"),
@@ -110,7 +110,7 @@ fn tile((cell, exponent): (u64, u8)) -> Value {
     json!({ "cell": cell, "exponent": exponent })
 }
 
-/// One of the legal moves, by a number.
+/// A legal move, selected by a number.
 fn random_move(state: State<4>, number: u64) -> Option<Move> {
     let legal: Vec<_> = state.legal_moves().collect();
     legal.get(number as usize % legal.len().max(1)).copied()
@@ -120,10 +120,10 @@ fn parse(text: &str) -> Result<Board<4>, Failure> {
     text.parse().map_err(|error| Failure::other(error, "this is a mistake in the program"))
 }
 
-/// A board of a game with random moves, at an early or a late point of it.
+/// A board of a game with random moves, early or late in the game.
 fn board_of_game(rules: Rules, seed: u64, number: u64) -> Board<4> {
     let mut game = Game::<4>::new(rules, seed, number);
-    // Random games have about 120 moves; some are followed to their end.
+    // Random games have about 120 moves; some are played to the end.
     for turn in 0..number * 7 % 150 {
         let Some(a) = random_move(game.state(), number + turn * 13) else { break };
         game.play(a);
@@ -135,7 +135,7 @@ fn exponents(board: Board<4>) -> Vec<u8> {
     board.exponents().collect()
 }
 
-/// A line for each action.
+/// Writes a line for each action.
 fn write_moves(board: Board<4>, why: &str, out: &mut dyn Write) -> Result<(), Failure> {
     let state = State::new(board);
     for a in Move::ALL {
@@ -159,9 +159,9 @@ fn write_moves(board: Board<4>, why: &str, out: &mut dyn Write) -> Result<(), Fa
     Ok(())
 }
 
-/// The probability of each cell and tile.
+/// Writes the probability of each cell and tile.
 fn write_spawns(board: Board<4>, rules: &Rules, why: &str, out: &mut dyn Write) -> Result<(), Failure> {
-    // A board from which this afterstate comes by a legal move, so that environments can be requested it.
+    // A board from which a legal move leads to this afterstate, so that environments can be tested on it.
     let (before, a) =
         predecessor(board).ok_or_else(|| Failure::other("no predecessor", "a mistake in the program"))?;
     let empty = board.empty_count() as f64;

@@ -1,18 +1,18 @@
-//! Lines of the standard input, of which none is longer than any that has a meaning.
+//! Lines of standard input with a bounded length.
 
 use std::{
     io::{self, BufRead, Read},
     mem,
 };
 
-/// The longest line, in bytes: longer than any command or board.
+/// The maximum length of a line in bytes: longer than any command or board.
 const LONGEST: usize = 1 << 16;
 
-/// The lines of an input without their ends, or why one is none. Of a line that is too long only the beginning is ever in
-/// memory, and no more than that is waited for.
+/// The lines of an input without line ends, or why one is invalid. Of an overlong line, only the beginning is ever in
+/// memory or waited for.
 pub(super) struct Lines<R> {
     input: R,
-    /// Whether the rest of a line that was too long is still to be skipped.
+    /// Whether the rest of an overlong line still has to be skipped.
     is_inside: bool,
 }
 
@@ -39,7 +39,7 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl<R: BufRead> Iterator for Lines<R> {
-    /// What cannot be read is said in the same words everywhere.
+    /// Read errors have the same wording everywhere.
     type Item = Result<Result<String, String>, String>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -35,14 +35,14 @@ use crate::error::Failure;
 
 macro_rules! commands {
     ($($module:ident::$name:ident),+ $(,)?) => {
-        /// What the user asked for.
+        /// The command that the user requested.
         #[derive(clap::Subcommand)]
         pub(crate) enum Command {
             $($name($module::$name)),+
         }
 
         impl Command {
-            /// Does it, writing results to `out`.
+            /// Runs it, writing results to `out`.
             pub(crate) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
                 match self {
                     $(Command::$name(command) => command.run(out)),+
@@ -75,18 +75,18 @@ commands! {
     manual::Manual,
 }
 
-/// What the ranks of `mpirun` make of a command.
+/// How the ranks of `mpirun` share a command.
 pub(crate) enum Ranks {
-    /// They share its work.
+    /// All ranks share its work.
     All,
-    /// The first one does it, in a moment.
+    /// The first rank runs it, in a moment.
     First,
-    /// It is for one process: what is, and what to do instead.
+    /// It is for a single process: the reason, and what to do instead.
     None(&'static str, &'static str),
 }
 
 impl Command {
-    /// What the ranks of `mpirun` make of it.
+    /// How the ranks of `mpirun` share it.
     pub(crate) fn ranks(&self) -> Ranks {
         match self {
             Command::Train(train) => train.ranks(),
@@ -109,16 +109,16 @@ fn thread_count(asked: usize) -> usize {
     }
 }
 
-/// The most threads that can be requested.
+/// The maximum number of threads that can be requested.
 const MOST_THREADS: usize = 1024;
 
-/// Reads a number of threads.
+/// Parses a number of threads.
 fn parse_threads(text: &str) -> Result<usize, String> {
     let threads = text.parse().ok().filter(|threads| *threads <= MOST_THREADS);
     threads.ok_or_else(|| format!("a number of threads is 0 (all cores) to {MOST_THREADS}"))
 }
 
-/// What `afterstate` does when it is not told anything.
+/// The command that `afterstate` runs without arguments.
 pub(crate) fn default_command() -> Command {
     Command::Serve(serve::Serve::default())
 }

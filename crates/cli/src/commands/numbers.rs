@@ -1,18 +1,18 @@
-//! Numbers that users write.
+//! Parsing numbers.
 
-/// Reads a number of games, samples or the like: at least 1, also as 1e3 or 10_000, as in recipes.
+/// Parses a number of games, samples or the like: at least 1, also as 1e3 or 10_000, as in recipes.
 pub(super) fn parse_count(text: &str) -> Result<u64, String> {
-    let wrong = || "write a whole number from 1 on, such as 1000, 10_000 or 1e3".to_owned();
+    let wrong = || "write a whole number of at least 1, such as 1000, 10_000 or 1e3".to_owned();
     parse_whole(text).filter(|number| *number > 0).ok_or_else(wrong)
 }
 
-/// Reads a seed or the number of a game.
+/// Parses a seed or the number of a game.
 pub(super) fn parse_number(text: &str) -> Result<u64, String> {
-    parse_whole(text).ok_or_else(|| "write a whole number from 0 on, such as 7".to_owned())
+    parse_whole(text).ok_or_else(|| "write a whole number of at least 0, such as 7".to_owned())
 }
 
 fn parse_whole(text: &str) -> Option<u64> {
-    /// Every whole number up to here is an f64.
+    /// Every whole number up to this one is exact as an f64.
     const EXACT: f64 = (1u64 << 53) as f64;
     let digits = text.replace('_', "");
     let float = || digits.parse::<f64>().ok().filter(|x| x.fract() == 0.0 && (0.0..EXACT).contains(x));

@@ -74,7 +74,7 @@ struct Recording {
     /// The model file, or the directory of a run
     #[arg(long, value_name = "MODEL")]
     model: Option<PathBuf>,
-    /// Ask the endgame tables of this directory at the leaves of the search
+    /// Probe the endgame tables of this directory at the leaves of the search
     #[arg(long, value_name = "DIR")]
     endgame: Option<PathBuf>,
     /// How to look ahead, as for `afterstate eval`
@@ -101,7 +101,7 @@ struct Recording {
 }
 
 impl Record {
-    /// What the ranks of `mpirun` make of it.
+    /// How the ranks of `mpirun` share it.
     pub(crate) fn ranks(&self) -> Ranks {
         if self.action.is_some() { Ranks::First } else { Ranks::All }
     }
@@ -161,7 +161,7 @@ impl Recording {
         let watch = |games: u64, result: Option<GameResult>| {
             progress.inc(games);
             if result.is_none() && games > 0 {
-                // Games of earlier sittings say nothing of the time that is left.
+                // Games of earlier sessions are irrelevant for the remaining time.
                 progress.reset_eta();
             }
             if let Some(result) = result {
@@ -197,13 +197,13 @@ impl Recording {
             }
             return Ok(());
         }
-        // What was requested is not there, but nothing is wrong: the user stopped it.
+        // The work is incomplete, but this is not an error: the user stopped it.
         let _ = writeln!(stderr(), "stopped; the same command continues with the finished files");
         Ok(())
     }
 }
 
-/// Records with the other ranks, which the first tells the files to make.
+/// Records together with the other ranks; the first rank assigns the files.
 fn record_together<P: Player<4>>(
     world: &World,
     recorder: &Recorder<'_>,
@@ -222,7 +222,7 @@ fn record_together<P: Player<4>>(
     )
 }
 
-/// What is wrong with records, for the user.
+/// An error of records, for the user.
 pub(super) fn failure(error: RecordError) -> Failure {
     match error {
         RecordError::Write(error) => super::model::failure(error),

@@ -53,7 +53,7 @@ impl Report {
         check_sides(&subjects)?;
         let subjects = with_seeds_together(subjects);
         let html = page(&subjects, |series, games| {
-            // Long games take a while; nobody minds when this cannot be said.
+            // Long games take a while; failing to show this does not matter.
             let _ = writeln!(stderr(), "playing {}", series.label);
             record(series, games)
         });
@@ -65,7 +65,7 @@ impl Report {
         Ok(writeln!(out, "{}", self.output.display())?)
     }
 
-    /// What is in the report, for programs.
+    /// The content of the report, for programs.
     fn answer(&self, subjects: &[Subject]) -> Value {
         let series = subjects.iter().flat_map(|subject| &subject.series).map(|series| {
             let last = |member: &Member| last_evaluations(&member.evaluations);
@@ -77,7 +77,7 @@ impl Report {
     }
 }
 
-/// A directory that the report knows, or all runs in it.
+/// The directory itself if a report can show it, or all runs in it.
 fn runs_in(path: &Path) -> Vec<PathBuf> {
     let mut runs = Vec::new();
     if !path.join("report.json").exists() {
@@ -87,7 +87,7 @@ fn runs_in(path: &Path) -> Vec<PathBuf> {
     if runs.is_empty() { vec![path.to_owned()] } else { runs }
 }
 
-/// Refuses runs of different boards: their scores mean different things.
+/// Rejects runs on different boards, whose scores are not comparable.
 fn check_sides(subjects: &[Subject]) -> Result<(), Failure> {
     let mut all = subjects.iter().flat_map(|subject| &subject.series);
     let Some(first) = all.next() else { return Ok(()) };
@@ -105,7 +105,7 @@ fn check_sides(subjects: &[Subject]) -> Result<(), Failure> {
     }
 }
 
-/// Puts runs together that differ by their seeds alone, so that their curves are averaged.
+/// Groups runs that differ only by their seeds, so that their curves are averaged.
 fn with_seeds_together(subjects: Vec<Subject>) -> Vec<Subject> {
     let (tables, single): (Vec<_>, Vec<_>) =
         subjects.into_iter().partition(|subject| subject.table.is_some());
@@ -128,7 +128,7 @@ fn is_same_but_for_seed(a: &Recipe, b: &Recipe) -> bool {
     a.seed != b.seed && Recipe { seed: 0, ..a.clone() } == Recipe { seed: 0, ..b.clone() }
 }
 
-/// Says what may help.
+/// Adds a hint.
 fn failure(error: ReportError) -> Failure {
     match error {
         ReportError::Run(error) => run_failure(error),

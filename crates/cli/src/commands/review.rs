@@ -24,12 +24,12 @@ use crate::{
     format::{bytes, counted, thousands},
 };
 
-/// The longest game that is read: longer than any that was ever played.
+/// The maximum length of a game: longer than any ever played.
 const MOST_MOVES: usize = 1_000_000;
-/// Room for as many moves in the longest way to write them.
+/// Space for as many moves in the most verbose format.
 const MOST_BYTES: u64 = 1 << 27;
 
-/// The number of worst moves that are shown.
+/// The number of worst moves shown.
 const WORST: usize = 10;
 
 /// Judge the moves of a game
@@ -64,7 +64,7 @@ pub(crate) struct Review {
     json: bool,
 }
 
-/// A move with what is thought of it.
+/// A move with its evaluation.
 struct Entry<const N: usize> {
     played: Played<N>,
     advice: Advice,
@@ -145,7 +145,7 @@ impl Review {
     }
 }
 
-/// All that there is to say of a game.
+/// The report on a game.
 struct Report<'a, const N: usize> {
     format: Format,
     model: &'a str,

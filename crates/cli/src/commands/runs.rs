@@ -19,7 +19,7 @@ use crate::{
     format::{bytes, counted, mean, percent, thousands},
 };
 
-/// Runs are at most this many directories deep: `runs/PAPER/TABLE/ROW/SEED`, and those of `reproduce`.
+/// The maximum depth of run directories: `runs/PAPER/TABLE/ROW/SEED`, and those of `reproduce`.
 pub(super) const DEPTH: usize = 7;
 
 /// List the runs, with their state, score and size
@@ -51,7 +51,7 @@ enum Action {
 
 /// Remove runs with all their files
 ///
-/// What is not of the run is kept, with the directory that it is in. After an interruption the same command continues.
+/// Other files in their directories are kept. After an interruption the same command continues.
 #[derive(Args)]
 struct Remove {
     /// The directories of the runs
@@ -59,7 +59,7 @@ struct Remove {
     runs: Vec<PathBuf>,
 }
 
-/// A run as the list shows it.
+/// A run as shown in the list.
 struct Entry {
     path: PathBuf,
     state: &'static str,
@@ -102,7 +102,7 @@ impl Runs {
 impl Entry {
     fn of(path: &Path) -> Self {
         let directory = Directory::new(path);
-        // What is damaged is left out: this is a list, not a check.
+        // Damaged data is skipped: this is a list, not a check.
         let log: Vec<LogLine> = Log::read(&directory.log()).unwrap_or_default();
         let evaluations: Vec<EvalLine> = Log::read(&directory.evaluations()).unwrap_or_default();
         let share = log.last().map_or(0.0, |line| line.budget_share);
@@ -162,7 +162,7 @@ impl Remove {
     }
 }
 
-/// The directories of runs in a directory.
+/// Finds the directories of runs in a directory.
 pub(super) fn find(path: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     if Directory::new(path).holds_run() {
         found.push(path.to_owned());
@@ -176,7 +176,7 @@ pub(super) fn find(path: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The room that the files of a directory take on the disk, holes left out.
+/// The disk space of a directory's files, without holes.
 fn size(path: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
     let entries = fs::read_dir(path).into_iter().flatten().flatten();

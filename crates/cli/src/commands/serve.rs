@@ -81,7 +81,7 @@ impl Serve {
         }
         let shown = if options.listen.is_unspecified() { Ipv4Addr::LOCALHOST.into() } else { address.ip() };
         let page = |ip| format!("http://{}/", SocketAddr::new(ip, port));
-        // What follows # stays in the browser: the token goes over no wire and into no log.
+        // The fragment after # stays in the browser: the token is neither transmitted nor logged.
         writeln!(out, "{}#token/{}", page(shown), server.token())?;
         if let Some(ip) = address_in_network().filter(|_| options.listen.is_unspecified()) {
             writeln!(out, "on a phone in the same network: {}", page(ip))?;
@@ -92,7 +92,7 @@ impl Serve {
     }
 }
 
-/// Rejects an invalid model, before anything is served.
+/// Rejects an invalid model before serving anything.
 fn check_model(path: &Path) -> Result<(), Failure> {
     let file = open_file(path)?;
     if !DcnnInfo::is_in(&file) {
@@ -101,7 +101,7 @@ fn check_model(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What it means to let others in.
+/// Explains the consequences of letting others in.
 fn warning(listen: IpAddr, port: u16) -> String {
     let who = if listen.is_unspecified() {
         "every machine that reaches this one".into()
@@ -114,7 +114,7 @@ fn warning(listen: IpAddr, port: u16) -> String {
     )
 }
 
-/// Says what may help.
+/// Adds a hint.
 fn failure(error: ServeError) -> Failure {
     match error {
         ServeError::Taken(_) => Failure::other(error, "give another one with `--port N`, 0 for any"),

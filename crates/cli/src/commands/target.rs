@@ -1,4 +1,4 @@
-//! Files that commands are told to write: what may be replaced is of the kind that is going to be written.
+//! Output files of commands: only files of the same kind may be replaced.
 
 use std::{
     fs::File,
@@ -15,29 +15,29 @@ use crate::error::Failure;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Model,
-    /// Of TDL2048+.
+    /// A weight file of TDL2048+.
     Weights,
-    /// Of Jaśkowski's player.
+    /// A player file of Jaśkowski.
     Player,
     Solution,
     Positions,
     Report,
 }
 
-/// What a kind of file is told by is within so many bytes of its beginning.
+/// The first bytes of a file, within which its kind is recognized.
 const HEAD: usize = 1 << 20;
 
-/// The most bits of stages that a player file can have.
+/// The maximum number of stage bits of a player file.
 const MOST_STAGE_BITS: u8 = 16;
 
 impl Kind {
     const ALL: [Kind; 6] =
         [Kind::Model, Kind::Weights, Kind::Player, Kind::Solution, Kind::Positions, Kind::Report];
 
-    /// Whether a file that begins so is one.
+    /// Whether a file with this beginning is of this kind.
     fn is_in(self, head: &[u8]) -> bool {
         match self {
-            // The metadata of somebody else's safetensors names another format.
+            // The metadata of other safetensors files names another format.
             Kind::Model => head.get(8) == Some(&b'{') && contains(head, b"\"format\":\"afterstate-"),
             Kind::Weights => {
                 matches!(head, [0, _, _, _, _, 4, _, _, _, _, digits, 0, 0, 0, ..] if (1..=16).contains(digits))
@@ -50,7 +50,7 @@ impl Kind {
                 let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
                 line.starts_with(b"{\"step\":") && contains(line, b",\"board\":\"")
             }
-            // No page of another program begins with this name.
+            // Pages of other programs do not begin with this name.
             Kind::Report => {
                 head.starts_with(b"<!doctype html>") && contains(head, b"<header><p>Afterstate</p><h1>")
             }
@@ -69,7 +69,7 @@ impl Kind {
     }
 }
 
-/// What else is told by its first bytes.
+/// Other kinds that are recognized by their first bytes.
 const OTHERS: [(&[u8], &str); 9] = [
     (b"a2048eg\n", "an endgame table"),
     (b"PAR1", "a Parquet file"),
@@ -82,7 +82,7 @@ const OTHERS: [(&[u8], &str); 9] = [
     (b"\x89PNG", "a picture"),
 ];
 
-/// What a file is, in words.
+/// The kind of a file, in words.
 fn describe(head: &[u8]) -> &'static str {
     let own = Kind::ALL.into_iter().find(|kind| kind.is_in(head)).map(Kind::words);
     let other = || OTHERS.iter().find(|(start, _)| head.starts_with(start)).map(|(_, words)| *words);
@@ -90,8 +90,8 @@ fn describe(head: &[u8]) -> &'static str {
     own.or_else(other).unwrap_or_else(|| if is_text() { "some other text" } else { "something else" })
 }
 
-/// Makes sure that a file can be written, before the work on its content begins: in a place where that is possible, and over nothing but
-/// an empty file or one of the same kind.
+/// Checks that a file can be written, before its content is computed: that the location is writable, and that it
+/// replaces only an empty file or one of the same kind.
 pub(super) fn open(path: &Path, kind: Kind) -> Result<Target, Failure> {
     let target = Target::open(path).map_err(failure)?;
     match head(path) {
@@ -109,7 +109,7 @@ pub(super) fn open(path: &Path, kind: Kind) -> Result<Target, Failure> {
     }
 }
 
-/// As [`open`], where something else writes the file.
+/// Like [`open`], if another component writes the file.
 pub(super) fn check(path: &Path, kind: Kind) -> Result<(), Failure> {
     open(path, kind).map(drop)
 }

@@ -1,5 +1,5 @@
-//! axe-core on every view, light and dark. It is no part of this repository: `AFTERSTATE_AXE` names the file `axe.min.js` of
-//! the npm package `axe-core`; without it this says that it is skipped.
+//! axe-core on every view, light and dark. It is not part of this repository: `AFTERSTATE_AXE` names the file
+//! `axe.min.js` of the npm package `axe-core`; without it this test reports that it is skipped.
 
 use std::{env, fs};
 
@@ -47,7 +47,7 @@ pub(crate) async fn finds_nothing_serious(page: &Page) {
     page.run("localStorage.removeItem('afterstate.settings')").await;
 }
 
-/// Looks at what is shown now.
+/// Checks the current view.
 async fn scan(page: &Page, axe: &str, what: &str) {
     page.run(axe).await;
     let found = page.run_async(RUN).await;
@@ -106,7 +106,7 @@ async fn lesson(page: &Page, axe: &str, theme: &str) {
     scan(page, axe, &format!("its answer, {theme}")).await;
 }
 
-/// The same of what is shown now, light and dark.
+/// Checks the current view in light and dark.
 pub(crate) async fn finds_nothing_serious_here(page: &Page, what: &str) {
     let Some(path) = env::var_os("AFTERSTATE_AXE") else { return };
     let axe = fs::read_to_string(path).expect("axe-core");
@@ -118,7 +118,7 @@ pub(crate) async fn finds_nothing_serious_here(page: &Page, what: &str) {
     }
 }
 
-/// What axe calls serious or critical, and where.
+/// The issues that axe rates as serious or critical, with their location.
 const RUN: &str = "const done = arguments[arguments.length - 1]; \
     axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => done(violations \
         .filter(({ impact }) => impact === 'serious' || impact === 'critical') \

@@ -1,4 +1,4 @@
-//! One board everywhere: from any position to the other views, and what can be done with it there.
+//! Moving positions between views: from any position to the other views, and what they offer for it.
 
 use fantoccini::key::Key;
 use serde_json::json;
@@ -25,13 +25,13 @@ pub(crate) async fn positions_go_from_view_to_view(page: &Page) {
     .await;
     assert!(page.text("location.hash").await.contains("/search/2ply"), "the search came along");
     page.until("there is advice", ADVISED).await;
-    page.click("Watch on from here").await;
+    page.click("Watch from here").await;
     page.until("it is watched", "document.querySelector('.view-watch .board')").await;
     page.until("the model plays on", &format!("{} >= 2", figure("Moves"))).await;
     page.press(' ').await;
     page.until("it rests", "document.querySelector('[aria-label=Play]')").await;
     let watched = page.text(CELLS).await;
-    page.click("Play on from here").await;
+    page.click("Play from here").await;
     page.until("it is played", &format!("document.querySelector('.view-play') && {CELLS} === {watched:?}"))
         .await;
     page.until("it is said that it does not count", "/began from a position/.test(document.body.innerText)")
@@ -50,7 +50,7 @@ pub(crate) async fn positions_go_from_view_to_view(page: &Page) {
     page.until("and back", "document.querySelector('.view-review .ring')").await;
 }
 
-/// A numbered game that is watched goes to the review under its number.
+/// A numbered game in Watch opens in Review under its number.
 pub(crate) async fn a_watched_game_is_reviewed(page: &Page) {
     page.go("#watch/game/33/model/quick/search/1ply").await;
     page.until("it plays", &format!("{} >= 12", figure("Moves"))).await;
@@ -75,7 +75,7 @@ pub(crate) async fn variations_can_be_walked(page: &Page) {
         "/Place the new tile/.test(document.querySelector('.stage').textContent)",
     )
     .await;
-    // A click on the first cell that is empty places a 2.
+    // A click on the first empty cell places a 2.
     page.run("[...document.querySelectorAll('.hands button')].find(b => /empty/.test(b.getAttribute('aria-label'))).click()").await;
     let steps =
         "[...document.querySelectorAll('.tree .step')].map(s => s.getAttribute('aria-label')).join(', ')";
@@ -129,16 +129,17 @@ pub(crate) async fn an_analysis_deepens(page: &Page) {
     let chances = page.value("[...document.querySelectorAll('.chance-row .bar')].map(b => parseFloat(b.style.getPropertyValue('--width')))").await;
     let chances: Vec<f64> = serde_json::from_value(chances).expect("numbers");
     assert!(chances.windows(2).all(|pair| pair[0] >= pair[1]), "larger tiles are rarer: {chances:?}");
-    // It is said whose chances they are, and those by which moves of players are graded are left to Play and Review.
+    // The text says whose chances they are; Play and Review show those by which players' moves are graded.
     let whose = page.text("document.querySelector('.chances .note').textContent").await;
     assert!(whose.starts_with("If the built-in model plays on"), "{whose}");
     assert_eq!(page.text("document.querySelector('.values .chance').textContent").await, "");
 }
 
-/// On 2×2 everything is known.
+/// On 2×2 everything is exact.
 pub(crate) async fn chances_are_exact_where_they_can_be(page: &Page) {
     page.go("#analyse/board/1100/search/exact").await;
-    page.until("it is said", "/best one: exact/.test(document.querySelector('.chances')?.textContent)").await;
+    page.until("it is said", "/optimal play: exact/.test(document.querySelector('.chances')?.textContent)")
+        .await;
     let rows = "[...document.querySelectorAll('.chance-row')].map(r => r.textContent).join(' ')";
     // By hand: a search through all games from two 2s side by side.
     assert_eq!(page.text(rows).await, "4100% 8100% 1696.3% 328.3%");
@@ -198,7 +199,7 @@ pub(crate) async fn mistakes_are_lessons_and_puzzles(page: &Page) {
             "{kind}"
         );
     }
-    // A game of one's own leaves puzzles.
+    // The user's own game leaves puzzles.
     page.go("#play/game/31").await;
     page.until("game 31 is there", &format!("{} === 0", figure("Moves"))).await;
     for _ in 0..25 {
@@ -241,7 +242,7 @@ pub(crate) async fn what_players_have_is_understood(page: &Page) {
         page.run_async(script).await,
         "1800/0700/1500/1334; 10/02; 1231/1231/0000/0000; replay  abc; 0000/0000/0010/0010 left; null"
     );
-    // The server reads face values of one digit alike.
+    // The server reads single-digit face values the same way.
     let asked = page.run("return fetch('/api/v1/advise?search=1ply&board=' + encodeURIComponent('2 4 8 2 2 4 8 2 0 0 0 0 0 0 0 0')).then(a => a.json()).then(a => a.board)").await;
     assert_eq!(asked, json!("1231/1231/0000/0000"));
 }

@@ -16,7 +16,7 @@ pub(crate) async fn keys_go_where_the_focus_is(page: &Page) {
     page.press(Key::Enter.into()).await;
     page.until("it leads to the board", "document.activeElement.classList.contains('board')").await;
     assert!(page.text("location.hash").await.starts_with("#watch"), "and to no other address");
-    // Space on a button presses it, and does not pause the game behind it.
+    // Space on a button presses it, without pausing the game behind it.
     page.run("document.getElementById('settings-button').focus()").await;
     page.press(' ').await;
     page.until("the settings are open", "document.querySelector('#settings[open]')").await;
@@ -40,7 +40,7 @@ pub(crate) async fn keys_go_where_the_focus_is(page: &Page) {
     )
     .await;
     assert_eq!(page.value(&figure("Moves")).await, moves);
-    // Enter in a field gives the focus to the board, so that arrows play.
+    // Enter in a field moves the focus to the board, so that arrows play.
     page.go("#play/game/41").await;
     page.until("game 41 is there", &format!("{} === 0", figure("Moves"))).await;
     page.run("const field = document.querySelector('.view-play input[type=number]'); field.focus(); field.select()").await;
@@ -91,10 +91,10 @@ pub(crate) async fn it_can_be_listened_to(page: &Page) {
     assert_eq!(page.text(BOARD).await, board, "and slides nothing");
 }
 
-/// A board with one way to the left, after which no move is left whatever tile comes.
+/// A board whose only move is left, after which no move is left whatever tile spawns.
 const LAST_MOVE: &str = "#play/board/5656656556566577";
 
-/// The end of a game is told, and can be put aside to see the board.
+/// The end of a game is announced, and can be dismissed to see the board.
 pub(crate) async fn the_last_board_can_be_seen(page: &Page) {
     page.go(LAST_MOVE).await;
     page.until("the board is there", &format!("{BOARD}?.includes('row 4: 64, 32, 128, 128')")).await;
@@ -114,7 +114,7 @@ pub(crate) async fn the_last_board_can_be_seen(page: &Page) {
     page.until("it can be taken back", &format!("{BOARD}.includes('128, 128')")).await;
 }
 
-/// The board is whole on a phone that lies on its side, and at twice the size on a desk.
+/// The whole board is visible on a phone in landscape, and at double size on a desktop.
 pub(crate) async fn the_board_fits(page: &Page) {
     for (width, height) in [(844, 390), (640, 450), (390, 844), (360, 640), (320, 640)] {
         page.resize(width, height).await;
@@ -176,7 +176,7 @@ pub(crate) async fn wrong_addresses_say_so(page: &Page) {
         page.until(hash, &format!("/nothing at this address/i.test({panel}) && {panel}.includes({text:?})"))
             .await;
     }
-    // A search that is not in the list is none the less the one that is asked for.
+    // A search that is not in the list is still the one that is used.
     page.load("#watch/game/5/model/quick/search/30ms").await;
     page.until(
         "the search of the address",
@@ -196,7 +196,7 @@ pub(crate) async fn wrong_addresses_say_so(page: &Page) {
     page.until("game 45 is there", "document.querySelectorAll('.tile').length === 2").await;
 }
 
-/// Games can be played without the server, once the page was there.
+/// Games can be played without the server, once the page has been loaded.
 pub(crate) async fn it_starts_without_the_server(page: &Page) {
     page.load("#play/game/46").await;
     page.until("the worker is at work", "navigator.serviceWorker.controller").await;

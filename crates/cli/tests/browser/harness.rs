@@ -1,4 +1,4 @@
-//! A server with a small model, a browser, and what a test does with a page.
+//! A server with a small model, a browser, and the actions of a test on a page.
 
 use std::{
     fs,
@@ -19,10 +19,10 @@ use fantoccini::{
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 
-/// How long anything may take, also on a machine that does other work; a test that waits this long has failed.
+/// The time limit of any wait, generous for busy machines; a test that reaches it has failed.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Ends a child process when the test is over, however it ends.
+/// Kills a child process when the test ends, in any case.
 struct Running(Child);
 
 impl Drop for Running {
@@ -32,7 +32,7 @@ impl Drop for Running {
     }
 }
 
-/// What the server has to show.
+/// The setup of the server.
 pub(crate) struct Setup {
     /// Seconds of training of the run `quick`.
     pub(crate) seconds: f64,
@@ -40,11 +40,11 @@ pub(crate) struct Setup {
     pub(crate) tuples: &'static str,
     /// A model file beside the run.
     pub(crate) model: Option<PathBuf>,
-    /// What else is put into the directory of models.
+    /// Additional files for the directory of models.
     pub(crate) beside: fn(&Path),
 }
 
-/// Runs a test with a page of a fresh server, whose runs directory holds a small model.
+/// Runs a test with a page of a new server, whose runs directory holds a small model.
 pub(crate) fn in_browser<F: Future<Output = ()> + Send + 'static>(
     setup: &Setup,
     test: impl FnOnce(Page) -> F,
@@ -96,7 +96,7 @@ fn afterstate(directory: &Path) -> Command {
     command
 }
 
-/// A model that has opinions on moves, and a curve to look at.
+/// A model with preferences between moves, and a learning curve.
 fn prepare(directory: &Path, setup: &Setup) {
     let (seconds, tuples) =
         (format!("budget.seconds={}", setup.seconds), format!("network.tuples={}", setup.tuples));
@@ -169,7 +169,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Loads the page afresh at an address within it, such as `#play/game/7`, as soon as the server listens.
+    /// Loads the page from scratch at an address within it, such as `#play/game/7`, as soon as the server listens.
     pub(crate) async fn load(&self, hash: &str) {
         let begun = Instant::now();
         self.client.goto("about:blank").await.expect("an empty page");
@@ -185,21 +185,21 @@ impl Page {
         self.load(&format!("#token/{token}")).await;
     }
 
-    /// Ends the server.
+    /// Stops the server.
     pub(crate) fn stop_server(&self) {
         let mut running = self.server.lock().expect("the server");
         let _ = running.0.kill();
         let _ = running.0.wait();
     }
 
-    /// Starts it again, on the same port.
+    /// Restarts it on the same port.
     pub(crate) fn start_server(&self) {
         let (child, token) = serve(&self.folder, self.port);
         *self.server.lock().expect("the server") = Running(child);
         *self.token.lock().expect("a token") = token;
     }
 
-    /// Loads the page again where it is.
+    /// Reloads the page.
     pub(crate) async fn reload(&self) {
         self.client.refresh().await.expect("the page loads again");
     }
@@ -209,7 +209,7 @@ impl Page {
         self.client.back().await.expect("a page before");
     }
 
-    /// Goes to a view without loading the page again.
+    /// Goes to a view without reloading the page.
     pub(crate) async fn go(&self, hash: &str) {
         self.run(&format!("location.hash = {}", json!(hash))).await;
     }
@@ -219,7 +219,7 @@ impl Page {
         self.client.execute(script, Vec::new()).await.unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
-    /// Runs a script that calls its last argument when it is done.
+    /// Runs a script that calls its last argument when done.
     pub(crate) async fn run_async(&self, script: &str) -> Value {
         self.client
             .execute_async(script, Vec::new())
@@ -237,12 +237,12 @@ impl Page {
         self.value(expression).await.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until an expression is true, and says what it waited for when it never is.
+    /// Waits until an expression is true, and reports what it waited for on timeout.
     pub(crate) async fn until(&self, what: &str, expression: &str) {
         self.until_within(PATIENCE, what, expression).await;
     }
 
-    /// The same for what takes its time.
+    /// The same for slow operations.
     pub(crate) async fn until_within(&self, patience: Duration, what: &str, expression: &str) {
         let begun = Instant::now();
         while self.value(&format!("Boolean({expression})")).await != true {
@@ -257,7 +257,7 @@ impl Page {
         }
     }
 
-    /// Presses a key and lets go.
+    /// Presses and releases a key.
     pub(crate) async fn press(&self, key: char) {
         let actions = KeyActions::new("keyboard".into())
             .then(KeyAction::Down { value: key })
@@ -265,7 +265,7 @@ impl Page {
         self.client.perform_actions(actions).await.expect("a key press");
     }
 
-    /// Swipes over what a selector finds, with a finger, from its middle so many pixels to the right and down.
+    /// Swipes with a finger over the element of a selector, from its centre by this many pixels right and down.
     pub(crate) async fn swipe(&self, selector: &str, x: f64, y: f64) {
         let found = self.client.find(Locator::Css(selector)).await;
         let element = found.unwrap_or_else(|error| panic!("{selector}: {error}"));
@@ -278,7 +278,7 @@ impl Page {
         self.client.perform_actions(finger).await.expect("a swipe");
     }
 
-    /// Types or pastes a text into what a selector finds, instead of what it holds.
+    /// Types or pastes a text into the element of a selector, replacing its content.
     pub(crate) async fn fill(&self, selector: &str, text: &str) {
         let element = self
             .client
@@ -289,14 +289,14 @@ impl Page {
         element.send_keys(text).await.expect("a filled field");
     }
 
-    /// Chooses a file, also where a button stands in for the field.
+    /// Chooses a file, even if a button hides the input.
     pub(crate) async fn fill_file(&self, selector: &str, path: &Path) {
         let found = self.client.find(Locator::Css(selector)).await;
         let element = found.unwrap_or_else(|error| panic!("{selector}: {error}"));
         element.send_keys(&path.display().to_string()).await.expect("a chosen file");
     }
 
-    /// Clicks on the button with a text.
+    /// Clicks the button with a text.
     pub(crate) async fn click(&self, text: &str) {
         let path = format!("//button[contains(., '{text}')]");
         let button =
@@ -304,11 +304,11 @@ impl Page {
         button.click().await.unwrap_or_else(|error| panic!("a click on {text}: {error}"));
     }
 
-    /// What the browser's console has shown as errors since the last time.
+    /// The errors on the browser's console since the last call.
     pub(crate) async fn console_errors(&self) -> Vec<String> {
         let command = Extension { path: "se/log", body: json!({ "type": "browser" }) };
         let entries = self.client.issue_cmd(command).await.expect("the browser's log");
-        // A server that is told to load a model on a busy machine says when to come back, and the page does.
+        // A server that is loading a model on a busy machine asks to try again, and the page does.
         let is_told_to_wait =
             |entry: &&Value| entry["message"].to_string().contains("503 (Service Unavailable)");
         let severe = |entry: &&Value| entry["level"] == "SEVERE" && !is_told_to_wait(entry);
@@ -321,26 +321,26 @@ impl Page {
             .collect()
     }
 
-    /// Tells the browser something by its own protocol, for example to be as small as a phone.
+    /// Sends a DevTools command, for example to emulate a phone.
     pub(crate) async fn devtools(&self, method: &str, parameters: Value) -> Value {
         let command =
             Extension { path: "goog/cdp/execute", body: json!({ "cmd": method, "params": parameters }) };
         self.client.issue_cmd(command).await.unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
-    /// A picture of the page as PNG.
+    /// A screenshot of the page as PNG.
     pub(crate) async fn screenshot(&self) -> Vec<u8> {
         self.client.screenshot().await.expect("a picture")
     }
 
-    /// Gives the page the size of a screen.
+    /// Sets the size of the page.
     pub(crate) async fn resize(&self, width: u32, height: u32) {
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.devtools("Emulation.setDeviceMetricsOverride", size).await;
     }
 }
 
-/// A command that ChromeDriver has beyond the standard.
+/// A ChromeDriver command beyond the standard.
 #[derive(Debug)]
 struct Extension {
     path: &'static str,

@@ -1,4 +1,4 @@
-//! Nothing is lost: games survive reloads, other views and the end of the server.
+//! Nothing is lost: games survive reloads, other views and server shutdowns.
 
 use fantoccini::key::Key;
 
@@ -7,7 +7,7 @@ use crate::{
     views::{BOARD, figure},
 };
 
-/// Makes some moves that are possible, and gives the board and the number of moves.
+/// Makes some legal moves, and returns the board and the number of moves.
 async fn play_some(page: &Page) -> (String, u64) {
     for key in [Key::Left, Key::Up, Key::Right, Key::Down, Key::Left, Key::Up, Key::Right, Key::Down] {
         page.press(key.into()).await;
@@ -49,7 +49,7 @@ pub(crate) async fn a_game_survives(page: &Page) {
     until_shown(page, &game).await;
 }
 
-/// The tiles that the page draws are the server's: hundreds of moves of several games.
+/// The page draws the same tiles as the server: hundreds of moves of several games.
 pub(crate) async fn the_page_draws_the_servers_tiles(page: &Page) {
     let script = r#"
         const done = arguments[arguments.length - 1];
@@ -120,7 +120,7 @@ pub(crate) async fn games_are_exported_and_imported(page: &Page) {
     as_a_file(page).await;
 }
 
-/// The same by the buttons of the settings: the file brings everything into a browser that has nothing but a game in play.
+/// The same by the buttons of the settings: the file transfers everything to a browser that has only a current game.
 async fn as_a_file(page: &Page) {
     let (open, in_play) = (
         "document.getElementById('settings-button').click()",
@@ -160,9 +160,9 @@ async fn as_a_file(page: &Page) {
     page.until("the list is there", "document.querySelectorAll('.games .game').length >= 2").await;
 }
 
-/// An unfinished game goes to the review; its address survives a reload, and its accuracy is in the list.
+/// An unfinished game opens in the review; its address survives a reload, and its accuracy is in the list.
 pub(crate) async fn an_unfinished_game_is_reviewed(page: &Page) {
-    // So many moves that an accuracy says something.
+    // Enough moves for an accuracy.
     for _ in 0..6 {
         play_some(page).await;
     }

@@ -1,6 +1,6 @@
 //! The page in a real browser: headless Chromium, driven through ChromeDriver.
 //!
-//! Without ChromeDriver these tests say that they are skipped; `scripts/test.sh` installs it.
+//! Without ChromeDriver these tests report that they are skipped; `scripts/test.sh` installs it.
 
 mod axe;
 mod boards;
@@ -99,7 +99,7 @@ fn three_by_three_is_solved() {
     });
 }
 
-/// A policy that has learned nothing, and a solution that knows one board.
+/// An untrained policy, and a solution that contains one board.
 fn other_models(models: &Path) {
     let net = Dcnn::new(DcnnSpec::policy(2, 4).expect("a network"), 1);
     net.save(&models.join("policy.safetensors"), &BTreeMap::new()).expect("a file");

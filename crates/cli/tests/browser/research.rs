@@ -1,4 +1,4 @@
-//! Training and research: runs side by side, comparisons, what can be taken away.
+//! Training and research: runs side by side, comparisons, downloads.
 
 use std::time::Duration;
 
@@ -53,14 +53,14 @@ pub(crate) async fn runs_are_compared_renamed_and_deleted(page: &Page) {
     .await;
 }
 
-/// The buttons that save a chart, by its title.
+/// The download buttons of a chart, by its title.
 fn downloads_of(title: &str) -> String {
     format!(
         "[...document.querySelectorAll('.chart-box')].find(c => c.querySelector('.chart-title').textContent === {title:?})?.querySelector('.downloads')?.textContent"
     )
 }
 
-/// What the cards say of a recipe is what the server knows of it.
+/// The cards show what the server knows about a recipe.
 pub(crate) async fn cards_are_true(page: &Page) {
     page.load("#train").await;
     page.until("three choices", "document.querySelectorAll('.card').length === 3").await;
@@ -87,7 +87,7 @@ pub(crate) async fn cards_are_true(page: &Page) {
     page.until("the time of `quick`", &format!("{time}.test({})", card("quick"))).await;
     page.until("and in the facts", &format!("{time}.test(document.querySelector('.about').textContent)"))
         .await;
-    // What has no room is not offered, and it is said why.
+    // Recipes that do not fit are not offered, and the reason is shown.
     for (name, recipe) in recipes.as_object().expect("recipes") {
         let room = |what: &str, free: &str| {
             recipe[free].as_u64().is_none_or(|free| recipe[what].as_u64() <= Some(free))
@@ -100,7 +100,7 @@ pub(crate) async fn cards_are_true(page: &Page) {
         ("available_disk", "1.0 GB are free: make room"),
     ] {
         page.load("#watch").await;
-        // As if the machine had as little.
+        // As if the machine had that little memory.
         page.run(&format!(
             "const ask = window.fetch; window.fetch = async (...a) => {{ const answer = await ask(...a); \
              if (!String(a[0]).endsWith('/recipes')) return answer; \
@@ -121,10 +121,10 @@ pub(crate) async fn cards_are_true(page: &Page) {
     page.load("#train").await;
 }
 
-/// A network of 800 MB with its learning state is written to the disk in this time, whatever else the machine does.
+/// The time limit for writing a network of 800 MB with its learning state, on a busy machine.
 const SAVED: Duration = Duration::from_secs(300);
 
-/// A training is refused, stopped with its progress told, resumed, and waited for by Watch.
+/// A training is rejected, stopped with its progress shown, resumed, and waited for by Watch.
 pub(crate) async fn a_training_is_refused_stopped_and_resumed(page: &Page) {
     page.load("#train").await;
     page.until("a training can be started", "document.querySelector('input[name=seconds]')").await;
@@ -157,7 +157,7 @@ pub(crate) async fn a_training_is_refused_stopped_and_resumed(page: &Page) {
     .await;
     page.go("#train/run/long").await;
     page.until("it can be stopped", "[...document.querySelectorAll('.run-head button')].some(b => b.textContent === 'Stop and save' && !b.hidden)").await;
-    // What the page says from the click on.
+    // The announcements of the page after the click.
     page.run(
         "window.told = []; new MutationObserver(() => told.push(document.querySelector('.state').textContent)).observe(document.querySelector('.state'), { childList: true, characterData: true, subtree: true })",
     )
@@ -186,7 +186,7 @@ pub(crate) async fn a_training_is_refused_stopped_and_resumed(page: &Page) {
     page.until_within(SAVED, "it is stopped again", "document.querySelector('.state.stopped')").await;
 }
 
-/// A run that writes a checkpoint says so, in the list and above its curve.
+/// A run that writes a checkpoint shows it, in the list and above its curve.
 pub(crate) async fn saving_is_told(page: &Page) {
     let directory = Directory::new(page.folder.join("runs/held"));
     std::fs::create_dir_all(directory.path()).expect("a directory");
@@ -211,12 +211,10 @@ pub(crate) async fn saving_is_told(page: &Page) {
     std::fs::remove_dir_all(directory.path()).expect("it goes");
 }
 
-/// A game of a histogram can be analysed, played on, watched and reviewed.
+/// A game of a histogram can be analysed, continued, watched and reviewed.
 pub(crate) async fn a_game_of_a_bar_goes_on(page: &Page) {
     let open = "[...document.querySelectorAll('.column.pickable')].find(c => c.getAttribute('height') > 0).dispatchEvent(new MouseEvent('click', { bubbles: true }))";
-    for (action, view) in
-        [("Analyse", "analyse"), ("Play on from here", "play"), ("Watch on from here", "watch")]
-    {
+    for (action, view) in [("Analyse", "analyse"), ("Play from here", "play"), ("Watch from here", "watch")] {
         evaluated(page).await;
         page.run(open).await;
         page.until("the games of the bar", "document.querySelector('.found button')").await;
@@ -269,7 +267,7 @@ async fn evaluated(page: &Page) {
     page.until("a histogram", "document.querySelector('.column.pickable')").await;
 }
 
-/// The command that makes what is shown stands beside it, and charts can be saved.
+/// The command of every result is beside it, and charts can be downloaded.
 pub(crate) async fn commands_and_files_are_offered(page: &Page) {
     page.load("#watch/game/5/model/quick/search/1ply").await;
     let command = "document.querySelector('.command code')?.textContent";
@@ -359,7 +357,7 @@ pub(crate) async fn two_models_are_compared(page: &Page) {
     .await;
 }
 
-/// Where the address with the token was not opened, nothing can be started, and it is said why.
+/// If the address with the token was not opened, nothing can be started, and the reason is shown.
 pub(crate) async fn without_the_token_nothing_starts(page: &Page) {
     page.load("#train").await;
     let token = page.value("localStorage.getItem('afterstate.token')").await;
@@ -374,7 +372,7 @@ pub(crate) async fn without_the_token_nothing_starts(page: &Page) {
     page.run(&format!("localStorage.setItem('afterstate.token', {})", json!(token))).await;
 }
 
-/// 3×3 is solved by a click where there is no solution, to its end.
+/// A click solves 3×3 completely if there is no solution.
 pub(crate) async fn three_by_three_is_solved_by_a_click(page: &Page) {
     page.load("#analyse/board/012000001/search/exact").await;
     page.until(
@@ -387,7 +385,7 @@ pub(crate) async fn three_by_three_is_solved_by_a_click(page: &Page) {
     page.until("its progress is told", "/finding all boards|working out/.test(document.body.innerText)")
         .await;
     axe::finds_nothing_serious_here(page, "3×3 being solved").await;
-    // Some 40 seconds of a core: much longer on a machine that does other work too.
+    // About 40 seconds of a core: much longer on a busy machine.
     page.until_within(
         Duration::from_secs(1800),
         "it is solved",
@@ -397,7 +395,7 @@ pub(crate) async fn three_by_three_is_solved_by_a_click(page: &Page) {
     assert!(page.folder.join("models/3x3.solution").exists(), "and kept");
     page.until(
         "chances are those of the best play",
-        "/best one: (exact|the shares of 500 games)/.test(document.querySelector('.chances').textContent)",
+        "/optimal play: (exact|the shares of 500 games)/.test(document.querySelector('.chances').textContent)",
     )
     .await;
     // The mean of the whole game, 5,468, lies between those of its beginnings.

@@ -1,4 +1,4 @@
-//! Pictures of every view, in light and dark, on a desk and on a phone.
+//! Screenshots of every view, light and dark, on desktops and phones.
 
 use std::{env, fs, path::PathBuf, time::Duration};
 
@@ -47,7 +47,7 @@ pub(crate) async fn take_all(page: &Page) {
     }
 }
 
-/// Two searches in the same games, and one of the games.
+/// Two searches on the same games, and one of the games.
 async fn compare(page: &Page) {
     page.go("#").await;
     page.go("#results").await;
@@ -89,7 +89,7 @@ async fn evaluate(page: &Page) {
     }
 }
 
-/// Brings a view into a state worth looking at, and to rest.
+/// Brings a view into a presentable, static state.
 async fn show(page: &Page, view: &str) {
     match view {
         "watch" => watch(page).await,

@@ -1,5 +1,5 @@
-//! A file with the solution of 3×3 for a single board: to solve all of them takes a minute. `crates/solver/src/file.rs` has the
-//! format.
+//! A file with the solution of 3×3 for a single board, since solving all of them takes a minute.
+//! `crates/solver/src/file.rs` has the format.
 
 use std::{fs, path::Path};
 
@@ -9,10 +9,10 @@ use xxhash_rust::xxh3::xxh3_64;
 /// The board that the file knows.
 pub(crate) const BOARD: &str = "110/000/000";
 
-/// Its afterstates, up to symmetry, and what they are worth: to merge is worth 4 + 100, to go down 50.
+/// Its afterstates, up to symmetry, and their values: merging is worth 4 + 100, moving down 50.
 const AFTERSTATES: [(&str, u32); 2] = [("200/000/000", 100), ("000/000/110", 50)];
 
-/// Values are kept in this unit's parts.
+/// The reciprocal of the unit of values.
 const UNIT: u32 = 1 << 17;
 
 pub(crate) fn write(path: &Path) {
@@ -30,7 +30,7 @@ pub(crate) fn write(path: &Path) {
     header.extend([3u32, 0, 2, 1].into_iter().flat_map(u32::to_le_bytes));
     header.extend([0.1f64, 100.0].into_iter().flat_map(f64::to_le_bytes));
     header.extend(1u64.to_le_bytes());
-    // The one layer: tiles of 4 in all.
+    // The only layer: tiles that sum to 4.
     header.extend([4, values.len() as u32].into_iter().flat_map(u32::to_le_bytes));
     let keys = values.iter().map(|(key, _)| *key);
     let data: Vec<u8> =

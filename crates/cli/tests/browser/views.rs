@@ -1,4 +1,4 @@
-//! What each view must do.
+//! The requirements of each view.
 
 use fantoccini::key::Key;
 
@@ -11,17 +11,17 @@ pub(crate) fn figure(name: &str) -> String {
     )
 }
 
-/// What the board on the page says of itself.
+/// The accessible name of the board.
 pub(crate) const BOARD: &str = "document.querySelector('.board')?.getAttribute('aria-label')";
 
-/// How many moves have a value, and how many are impossible.
+/// How many moves have a value, and how many are illegal.
 const VALUED: &str = "[...document.querySelectorAll('.value-row .value')].filter(v => /^[−-]?[0-9]/.test(v.textContent)).length";
 const IMPOSSIBLE: &str = "document.querySelectorAll('.value-row.impossible').length";
 pub(crate) const ADVISED: &str = "document.querySelectorAll('.value-row.is-best').length === 1";
 
 async fn until_advised(page: &Page) {
     page.until("the best move is marked", ADVISED).await;
-    // At one instant: the game goes on.
+    // In a single evaluation, since the game continues.
     let shown = page.value(&format!("{VALUED} + {IMPOSSIBLE}")).await;
     assert_eq!(shown.as_u64(), Some(4), "values and impossible moves");
 }
@@ -48,7 +48,7 @@ pub(crate) async fn watch_pauses_steps_and_goes_back(page: &Page) {
     page.until("the button offers to play on", "document.querySelector('[aria-label=Play]')").await;
     let at = page.value(&moves).await.as_u64().expect("a number");
     page.press(Key::Right.into()).await;
-    page.until("one move on", &format!("{moves} === {}", at + 1)).await;
+    page.until("one move forward", &format!("{moves} === {}", at + 1)).await;
     page.until("it rests again", "document.querySelector('[aria-label=Play]')").await;
     page.press(Key::Left.into()).await;
     page.press(Key::Left.into()).await;
@@ -79,12 +79,12 @@ pub(crate) async fn arrow_keys_move_tiles(page: &Page) {
 
 pub(crate) async fn swipes_move_tiles(page: &Page) {
     let (start, moves) = (page.text(BOARD).await, figure("Moves"));
-    // A tap is no move; one that was on its way would be there before the hint.
+    // A tap is not a move; a pending move would arrive before the hint.
     page.swipe(".board", 9.0, 9.0).await;
     page.press('h').await;
     until_advised(page).await;
     assert_eq!(page.value(&moves).await, 0);
-    // Of two ways that cross, one is always possible.
+    // Of two perpendicular moves, one is always legal.
     for (x, y) in [(80.0, 5.0), (5.0, -80.0)] {
         page.swipe(".board", x, y).await;
     }

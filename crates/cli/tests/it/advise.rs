@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 use afterstate_network::{Network, NetworkSpec, Tuples};
 use serde_json::Value;
 
-/// Advice by an empty network, which values nothing but the merges that it sees.
+/// Advice by an empty network, which values only the merges that it sees.
 fn advise(arguments: &[&str]) -> Output {
     let directory = tempfile::tempdir().expect("a directory");
     let spec = NetworkSpec { tuples: Tuples::named("2x4").expect("a set"), ..NetworkSpec::default() };
@@ -54,7 +54,7 @@ fn bad_requests_are_refused() {
     let cases: [(&[&str], &str); 4] = [
         (&["0000/0010"], "a board has"),
         (&["010/000/100"], "the board is 3×3"),
-        (&["0000/0010/0100/0000", "--search", "x"], "`x` is no search"),
+        (&["0000/0010/0100/0000", "--search", "x"], "`x` is not a search"),
         (&["0000/0010/0100/0000", "--model", "none"], "cannot be used multiple times"),
     ];
     for (arguments, part) in cases {

@@ -1,4 +1,4 @@
-//! The real binary: what it prints, where, and how it exits.
+//! The binary: its output, streams and exit codes.
 
 use std::{
     io::{BufRead, BufReader},
@@ -18,7 +18,7 @@ fn good(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// The one line of complaint of a command that must be refused.
+/// The one-line error message of a command that must fail.
 fn refused(arguments: &[&str]) -> String {
     let output = afterstate(arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
@@ -184,7 +184,7 @@ fn output_that_cannot_be_written_is_an_error() {
 
 #[test]
 fn a_reader_that_leaves_is_no_error() {
-    // More text than a pipe holds, so that writing meets the closed pipe.
+    // More text than fits into a pipe, so that writing hits the closed pipe.
     let mut child = Command::new(env!("CARGO_BIN_EXE_afterstate"))
         .args(["completions", "zsh"])
         .stdout(Stdio::piped())
@@ -198,7 +198,7 @@ fn a_reader_that_leaves_is_no_error() {
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
 
-/// Seven trainings that between them have every kind of target, step size, table and start.
+/// Seven trainings that together cover every kind of target, step size, table and start.
 const TRAININGS: [&str; 7] = [
     "",
     "learning = { lambda = 0.5, order = 'delayed' }",
@@ -259,7 +259,7 @@ fn a_program_without_mpi_that_mpirun_starts_says_so() {
         let started = || {
             let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
             command.args(["bench", "--signature"]);
-            // Slurm says how many there are in every step of a job, whatever starts them.
+            // Slurm sets the number in every step of a job, whatever starts it.
             if name.starts_with("SLURM") {
                 command.env("PMIX_RANK", "0");
             }
@@ -272,7 +272,7 @@ fn a_program_without_mpi_that_mpirun_starts_says_so() {
             told.contains(&format!("{ranks} of these processes")) && told.contains("--part K/N"),
             "{told}"
         );
-        // One process is no job.
+        // A single process is not a job.
         assert!(started().env(name, "1").output().expect("it runs").status.success());
     }
 }

@@ -1,4 +1,5 @@
-//! `afterstate conformance`: the vectors follow the rules as they are written here once more, and the script finds faults.
+//! `afterstate conformance`: the vectors follow an independent implementation of the rules, and the script finds
+//! faults.
 
 use std::{collections::BTreeSet, process::Command};
 
@@ -18,7 +19,7 @@ fn cells(value: &Value) -> Vec<u64> {
     value.as_array().expect("a board").iter().map(|cell| cell.as_u64().expect("an exponent")).collect()
 }
 
-/// The cells of a line in the order from the wall that tiles slide to.
+/// The cells of a line, beginning at the wall to which tiles slide.
 fn line(action: u64, i: usize) -> [usize; 4] {
     let cell = |j: usize| match action {
         0 => 4 * j + i,
@@ -95,7 +96,7 @@ fn vectors_follow_the_rules() {
     }
 }
 
-/// An environment in plain Python, right or with one of three faults.
+/// An environment in plain Python, correct or with one of three faults.
 const ENVIRONMENT: &str = r#"
 import random
 class Right:

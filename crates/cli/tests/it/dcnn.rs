@@ -53,12 +53,12 @@ fn records_teach_a_network_that_eval_and_advise_take() {
     bad(directory, "dcnn train --records records --layers 12 --out other", "--channels");
     bad(directory, "dcnn train --records records --value 4x6 --device gpu --out other", "on the CPU alone");
     bad(directory, "eval model.safetensors --device gpu", "on the CPU alone");
-    bad(directory, "eval taught --device tpu", "there are cpu and gpu");
+    bad(directory, "eval taught --device tpu", "use cpu or gpu");
     for command in ["dcnn train --records records --device gpu --out other", "eval taught --device gpu"] {
         bad(directory, command, "gpu/Cargo.toml");
     }
 
-    // Sizes are looked at before memory is taken.
+    // Sizes are checked before memory is allocated.
     for size in ["--buffer 1000000000000", "--batch 1000000 --channels 4096 --layers 32", "--batch 100000000"]
     {
         let train = format!("dcnn train --records records --out large {size}");

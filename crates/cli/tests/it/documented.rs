@@ -1,6 +1,6 @@
-//! Every command in the README, the guides, the reference and the techniques: its block runs in a shell whose programs
-//! only note what they are called with, and what `afterstate` was called with is then tried with a small budget. The
-//! tutorials run as they stand (`tutorials.rs`).
+//! Every command in the README, the guides, the reference and the technique pages: its block runs in a shell whose
+//! programs only record their arguments, and each `afterstate` call is then tried with a small budget. The tutorials
+//! run unchanged (`tutorials.rs`).
 
 use std::{
     collections::BTreeSet,
@@ -16,7 +16,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_afterstate");
 /// Small tuples, one of which can be folded into another.
 const TUPLES: &str = r#"network.tuples=["0123", "4567", "012"]"#;
 
-/// Commands whose arguments are parsed but which do not run: words that tell them, and why.
+/// Commands whose arguments are parsed but which do not run: words that identify them, and why.
 const PARSED: &[(&[&str], &str)] = &[
     (&["bench"], "measures for minutes"),
     (&["serve"], "runs until it is stopped; tutorials.rs starts it"),
@@ -48,7 +48,7 @@ const PARSED: &[(&[&str], &str)] = &[
     (&["runs/reproduce"], "needs a reproduced table; report.rs has one"),
 ];
 
-/// Programs that blocks call and this test does not: they do nothing here.
+/// Programs that blocks call and this test does not run: here they do nothing.
 const OTHERS: &[(&str, &str)] = &[
     ("apt-get", "installs"),
     ("pip", "installs; scripts/test-python.sh does it"),
@@ -69,7 +69,7 @@ fn untagged(page: &str) -> Vec<&str> {
     pieces.filter(|block| block.starts_with('\n')).filter_map(|block| block.lines().nth(1)).collect()
 }
 
-/// A directory in which blocks run, with programs that note their arguments in `calls`.
+/// A directory in which blocks run, with programs that record their arguments in `calls`.
 struct Stage {
     folder: tempfile::TempDir,
 }
@@ -112,7 +112,7 @@ impl Stage {
         fs::set_permissions(place, fs::Permissions::from_mode(0o755)).expect("an executable script");
     }
 
-    /// What the programs of a block are called with.
+    /// The recorded calls of a block.
     fn calls(&self, block: &str) -> Result<Vec<Vec<String>>, String> {
         let calls = self.path().join("calls");
         fs::write(&calls, "").expect("a file");
@@ -123,7 +123,7 @@ impl Stage {
             .args(["-euc", block])
             .env("PATH", path)
             .env("CALLS", &calls)
-            // What Slurm sets, and what a page's earlier block names.
+            // The variables that Slurm sets, and that an earlier block of the page defines.
             .envs([("SLURM_ARRAY_TASK_ID", "1"), ("SLURM_CPUS_PER_TASK", "24")])
             .env("replicas", "cargo run --release -p afterstate-lab --example replicas --")
             .stdin(Stdio::null())
@@ -150,7 +150,7 @@ impl Stage {
         output.status.success().then_some(()).ok_or(told)
     }
 
-    /// Gives every run and file that a command reads, and that no command made, the small network.
+    /// Provides the small network for every run and file that a command reads and no command made.
     fn provide(&self, words: &[String]) {
         for (i, word) in words.iter().enumerate() {
             let name = word.strip_prefix("network.from=").unwrap_or(word);
@@ -193,7 +193,7 @@ fn network() -> PathBuf {
     run.clone()
 }
 
-/// Whether only the arguments of a command are tried.
+/// Whether only the arguments of a command are parsed.
 fn only_parsed(words: &[String]) -> bool {
     let has = |told: &&str| {
         words.iter().any(|word| if told.contains('/') { word.starts_with(*told) } else { word == *told })
@@ -201,7 +201,7 @@ fn only_parsed(words: &[String]) -> bool {
     PARSED.iter().any(|(told, _)| told.iter().all(&has))
 }
 
-/// The command as it is tried.
+/// The command with small budgets.
 fn small(words: &[String]) -> Vec<String> {
     let placeholder = |word: &String| match word.as_str() {
         "MODEL" => "runs/quick".to_owned(),
@@ -226,7 +226,7 @@ fn small(words: &[String]) -> Vec<String> {
         more.extend((!shown).then_some("--dry-run"));
     } else if ["eval", "record"].contains(&words[0].as_str()) {
         more.extend((!has("--games")).then_some(["--games", "2"]).into_iter().flatten());
-        // The built-in model plays games of 15,000 moves.
+        // The built-in model would play games of 15,000 moves.
         let named =
             words.get(1).is_some_and(|word| !word.starts_with('-')) || has("--model") || has("--compare");
         if !named && words[0] == "eval" {
@@ -239,7 +239,7 @@ fn small(words: &[String]) -> Vec<String> {
     words
 }
 
-/// An example or a test of ours that `cargo` is asked to run is there.
+/// Checks that an example or a test passed to `cargo` exists.
 fn cargo(root: &Path, words: &[String]) -> Result<(), String> {
     let after = |option: &str| words.iter().position(|word| word == option).and_then(|at| words.get(at + 1));
     let mut named = Vec::new();

@@ -132,7 +132,7 @@ fn a_board_is_probed_and_advised() {
     let text =
         String::from_utf8(afterstate(&["advise", board, "--search", "1ply", "--endgame", &tables]).stdout);
     assert!(text.expect("text").contains("64 beside seven walls: "));
-    // A review tells what a move lost of the best chance.
+    // A review reports how much of the best chance a move lost.
     let game = directory.path().join("game.txt");
     let chances = probed["tables"][0]["chances"].as_object().expect("chances");
     let chance = |name: &str| chances[name].as_f64();
@@ -150,7 +150,7 @@ fn a_board_is_probed_and_advised() {
         reviewed["exact_moves"] == 1 && (told["regret"].as_f64().expect("a regret") - regret).abs() < 1e-6
     );
     assert_eq!(told["endgame"], "64 beside seven walls");
-    // A table that is damaged is refused; a directory without any is not.
+    // A damaged table is rejected; a directory without tables is not.
     let mut bytes = std::fs::read(&file).expect("a table");
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;

@@ -5,7 +5,7 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
-/// An engine with a small network that values nothing but merges.
+/// An engine with a small network that values only merges.
 struct Engine {
     child: Child,
     input: ChildStdin,
@@ -41,7 +41,7 @@ impl Engine {
         line.trim_end().to_owned()
     }
 
-    /// The lines up to one that begins so.
+    /// The lines up to one with this prefix.
     fn until(&mut self, begin: &str) -> Vec<String> {
         let mut lines = vec![self.line()];
         while !lines.last().expect("a line").starts_with(begin) {
@@ -88,9 +88,9 @@ fn mistakes_are_told_and_the_session_goes_on() {
         ("position 00x0/0000/0000/0000", "row 1, column 3"),
         ("position 010/000/100", "the board is 3×3"),
         ("setoption name depth value 3", "no option `depth`"),
-        ("setoption name search value deep", "`deep` is no search"),
+        ("setoption name search value deep", "`deep` is not a search"),
         ("setoption name model value nothing", "nothing: cannot be read"),
-        ("checkmate", "`checkmate` is no command"),
+        ("checkmate", "`checkmate` is not a command"),
     ] {
         engine.say(line);
         let answer = engine.line();
@@ -154,7 +154,7 @@ fn a_search_stops_when_told() {
     engine.say("stop");
     let lines = engine.until("bestmove");
     assert!(lines.last().is_some_and(|line| !line.contains("none")), "{lines:?}");
-    // The flag is down again: the next search goes to its depth.
+    // The flag has been reset: the next search reaches its depth.
     engine.say("go ply 2");
     let lines = engine.until("bestmove");
     assert!(lines[lines.len() - 2].starts_with("info ply 2 "), "{lines:?}");
@@ -180,7 +180,7 @@ fn the_transcript_of_the_documentation_is_true() {
     let output = child.wait_with_output().expect("an end");
     let timeless = |line: &str| {
         let words: Vec<_> = line.split(' ').collect();
-        // Neither the time nor the number of boards is promised.
+        // Neither the time nor the number of boards is guaranteed.
         let varies = |i: usize| i > 0 && ["time", "evaluated"].contains(&words[i - 1]);
         words
             .iter()
@@ -203,7 +203,7 @@ fn input_that_is_none_is_said_and_one_that_fails_ends_the_session() {
     engine.say(&"b".repeat(60_000));
     let told = engine.line();
     assert!(
-        told.starts_with("error `bbb") && told.contains("…` is no command") && told.len() < 200,
+        told.starts_with("error `bbb") && told.contains("…` is not a command") && told.len() < 200,
         "{told}"
     );
     engine.say("isready");

@@ -31,7 +31,7 @@ fn model() -> tempfile::TempDir {
     directory
 }
 
-/// A directory with a model that likes empty cells, which is enough to play far better than at random.
+/// A directory with a model that likes empty cells, which suffices to play far better than at random.
 fn careful_model() -> tempfile::TempDir {
     let directory = tempfile::tempdir().expect("a directory");
     let spec = NetworkSpec { tuples: Tuples::named("2x4").expect("a set"), ..NetworkSpec::default() };
@@ -93,12 +93,12 @@ fn bad_requests_are_refused() {
     let cases: [(&[&str], &str); 8] = [
         (&["none"], "none: cannot be read"),
         (&["bad"], "not a network"),
-        (&[".", "--search", "3plies"], "`3plies` is no search"),
-        (&[".", "--search", "3ply+fast"], "`fast` is no option"),
+        (&[".", "--search", "3plies"], "`3plies` is not a search"),
+        (&[".", "--search", "3ply+fast"], "`fast` is not an option"),
         (&[".", "--games", "0"], "'0'"),
-        (&[".", "--from", "100", "--positions", "bad"], "100 is no step"),
+        (&[".", "--from", "100", "--positions", "bad"], "100 is not a step"),
         (&[".", "--from", "16384", "--positions", "none"], "none holds no position"),
-        (&[".", "--goal", "100", "--collect", "positions"], "100 is no goal"),
+        (&[".", "--goal", "100", "--collect", "positions"], "100 is not a goal"),
     ];
     for (arguments, part) in cases {
         let output = eval(directory.path(), arguments);
@@ -200,14 +200,14 @@ fn positions_are_collected_and_played_from() {
     assert!(text.contains("50 games from 128") && text.contains("% reach 384 (95% interval "), "{text}");
 }
 
-/// The complaint of a command that must fail with this exit code.
+/// The error message of a command that must fail with this exit code.
 fn complaint(directory: &Path, code: i32, arguments: &[&str]) -> String {
     let output = eval(directory, arguments);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
     String::from_utf8(output.stderr).expect("text")
 }
 
-/// The same where no file can grow beyond so many blocks: a limit that stands for a full disk.
+/// The same with a limit on file sizes, in blocks, which simulates a full disk.
 #[cfg(unix)]
 fn limited(directory: &Path, limit: &str, arguments: &[&str]) -> Output {
     let script = format!("trap '' XFSZ; ulimit {limit}; exec \"$0\" \"$@\"");
@@ -239,12 +239,12 @@ fn collected_positions_replace_a_file_whole_or_not_at_all() {
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(1) && told.contains("positions: cannot be written"), "{told}");
     assert!(fs::read(directory.path().join("positions")).expect("a file") == before);
-    // A part of a file, as a copy that was interrupted leaves it, is not taken for all of it.
+    // A part of a file, as left by an interrupted copy, is not accepted as complete.
     fs::write(directory.path().join("positions"), &before[..before.len() - 3]).expect("a file");
     let told =
         complaint(directory.path(), 2, &[".", "--from", "64", "--goal", "256", "--positions", "positions"]);
     assert!(told.contains("is damaged"), "{told}");
-    // What cannot be written is known before the games are played.
+    // An unwritable target is detected before the games are played.
     let told = complaint(directory.path(), 2, &[".", "--games", "1000000000", "--collect", "none/positions"]);
     assert!(told.contains("none/positions"), "{told}");
 }
@@ -261,14 +261,14 @@ fn kept_games_are_those_of_one_evaluation_each_once() {
     let text = fs::read_to_string(&path).expect("a file");
     let lines: Vec<_> = text.lines().collect();
 
-    // Copied lines count once.
+    // Copied lines count only once.
     fs::write(&path, format!("{text}{}\n{}\n", lines[3], lines[3])).expect("a file");
     assert_eq!(report(&["--games", "8"])["score"], eight["score"]);
 
-    // Without the first line nobody knows whose games they are.
+    // Without the first line the owner of the games is unknown.
     fs::write(&path, lines[1..].join("\n") + "\n").expect("a file");
     complaint(directory.path(), 2, &[".", "--games", "8", "--out", "games"]);
-    // Nor are games of another evaluation taken over.
+    // Nor are games of another evaluation accepted.
     report_into(directory.path(), "other", "5");
     let other = fs::read_to_string(directory.path().join("other")).expect("a file");
     fs::write(&path, format!("{text}{}\n", other.lines().nth(4).expect("a game"))).expect("a file");
@@ -278,7 +278,7 @@ fn kept_games_are_those_of_one_evaluation_each_once() {
     let again: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(again["score"], eight["score"]);
 
-    // A changed score is not believed.
+    // A changed score is not accepted.
     let changed = text.replacen("\"score\":", "\"score\":9", 1);
     fs::write(&path, changed).expect("a file");
     let output = eval(directory.path(), &[".", "--json", "--out", "games", "--games", "8"]);
@@ -323,7 +323,7 @@ fn a_game_that_cannot_be_kept_is_not_forgotten() {
     }
 }
 
-/// The megabytes that a command has taken after a second.
+/// The memory in megabytes that a command has taken after a second.
 #[cfg(target_os = "linux")]
 fn megabytes(directory: &Path, arguments: &[&str]) -> (u64, std::process::Child) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_afterstate"));
@@ -399,13 +399,13 @@ fn parts_merge_to_what_one_machine_prints() {
     assert_eq!(object(merged), object(whole));
     let read = |name: &str| fs::read_to_string(directory.join(name)).expect("positions");
     assert!(read("all.jsonl") == read("whole.jsonl") && read("own.jsonl").len() > 100);
-    // A part goes on where it was, and is not another part.
+    // An interrupted part continues, and is not mistaken for another part.
     good(directory, &[&base[..], &["--collect", "own.jsonl", "--part", "3/3", "--out", "3.jsonl"]].concat());
     for (arguments, message) in [
         (&["--merge", "1.jsonl", "3.jsonl"][..], "no file holds part 2/3"),
-        (&["--merge", "1.jsonl", "2.jsonl", "whole.jsonl"], "whole.jsonl is no log of games"),
+        (&["--merge", "1.jsonl", "2.jsonl", "whole.jsonl"], "whole.jsonl is not a log of games"),
         (&[".", "--part", "3/3"], "--out"),
-        (&[".", "--part", "4/3", "--out", "4.jsonl"], "`4/3` is no part"),
+        (&[".", "--part", "4/3", "--out", "4.jsonl"], "`4/3` is not a part"),
         (&[".", "--games", "2", "--part", "3/3", "--out", "4.jsonl"], "has none of them"),
         (&[".", "--games", "50", "--part", "2/3", "--out", "1.jsonl"], "1.jsonl belongs to"),
     ] {
@@ -433,7 +433,7 @@ fn parts_of_several_searches_merge_too() {
     };
     let whole_json = good(directory, &[&base[..], &["--json"]].concat());
     assert_eq!(differences(good(directory, &["--merge", "1", "2", "--json"])), differences(whole_json));
-    // What does not belong together is refused.
+    // Parts that do not belong together are rejected.
     good(directory, &[".", "--games", "31", "--part", "2/2", "--out", "alone.jsonl"]);
     let copy = |from: &str, to: &str| {
         let (from, to) = (directory.join(from), directory.join(to));

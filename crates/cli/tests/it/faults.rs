@@ -1,4 +1,4 @@
-//! Faults that users met, each with what happens instead.
+//! Faults that users met, each with the correct behaviour.
 
 use std::{
     fs,
@@ -49,7 +49,7 @@ impl Place {
         serde_json::from_str(&self.good(arguments)).expect("JSON")
     }
 
-    /// The complaint of a command that must be refused as the user's mistake.
+    /// The message of a command that must be rejected as a user error.
     fn refused(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
@@ -69,7 +69,7 @@ fn another_recipe_is_not_resumed() {
     }
     let told = place.refused(&["train", "reference/4x6-td", "--out", "run", "--resume", "--threads", "1"]);
     assert!(told.contains("`network.tuples`"), "{told}");
-    // The run itself can be resumed, and a changed budget is heeded.
+    // The run itself can be resumed, and a changed budget takes effect.
     place.good(&["train", "run", "--resume"]);
     fs::write(place.path().join("four.toml"), FOUR.replace("30_000", "60_000")).expect("a recipe");
     assert_eq!(place.json(&["train", "four.toml", "--out", "run", "--resume", "--json"])["actions"], 60_000);
@@ -110,7 +110,7 @@ fn a_server_without_its_model_does_not_start() {
     assert!(place.refused(&["serve", "text", "--port", "0"]).contains("is not a network"));
 }
 
-/// Fault 6, and what is missing for researchers: `.w` files wherever a model is taken, with E and A.
+/// Fault 6, and a need of researchers: `.w` files wherever a model is accepted, with E and A.
 #[test]
 fn files_of_other_programs_are_models() {
     let place = Place::new();
@@ -160,7 +160,7 @@ fn targets_are_checked_before_the_work() {
         assert!(told.contains("none/x") && told.contains("cannot be written"), "{arguments:?}: {told}");
     }
     assert!(!place.path().join("none").exists());
-    // The directory of a file must be there; a directory is made, with those above it.
+    // The directory of an output file must exist; an output directory is created, including its parents.
     for arguments in [
         &["record", "--model", "runs/four", "--games", "1e9", "--out", "four.toml"][..],
         &["eval", "--compare", "runs/four", "built-in", "--games", "1e9", "--out", "four.toml"],
@@ -194,8 +194,8 @@ fn options_without_effect_and_wrong_numbers_are_refused() {
         (&["eval", "--search", "random", "--downgrade", "--games", "1"], "random"),
         (&["train", "--list", "--seed", "3"], "--list"),
         (&["train", "four.toml", "--jobs", "2"], "`--jobs`"),
-        (&["eval", "--games", "-5"], "from 1 on"),
-        (&["train", "four.toml", "--seed", "-5"], "from 0 on"),
+        (&["eval", "--games", "-5"], "at least 1"),
+        (&["train", "four.toml", "--seed", "-5"], "at least 0"),
         (&["train", "four.toml", "--dry-run", "--set", "network.from=nosuch"], "nosuch"),
     ] {
         let told = place.refused(arguments);
@@ -248,7 +248,7 @@ fn figures_are_rounded_once_and_zeros_left_out() {
     let last = told.lines().rfind(|line| line.contains("evaluation after 30,000")).expect("an evaluation");
     let line = summary.lines().find(|line| line.contains("greedy play")).expect("a summary");
     assert_eq!(mean(last), mean(line), "{last}\n{line}");
-    // A model of another version is not called damaged.
+    // A model of another version is not reported as damaged.
     let model = fs::read(place.path().join("runs/four/model.safetensors")).expect("a model");
     let cut = &model[..model.len() - 100];
     fs::write(place.path().join("cut.safetensors"), cut).expect("a file");
@@ -285,7 +285,7 @@ fn the_list_of_tables_takes_no_time() {
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
 
-/// What is there is of another kind than what would be written.
+/// The existing file is of another kind than the output.
 #[test]
 fn no_command_replaces_a_file_of_another_kind() {
     let place = Place::new();
@@ -312,7 +312,7 @@ fn no_command_replaces_a_file_of_another_kind() {
             assert_eq!(fs::read_to_string(&notes).expect("a file"), content, "{arguments:?}");
         }
     }
-    // What they wrote themselves they replace.
+    // They replace their own output.
     for (arguments, seed) in [(commands[2], &["--goal", "16"][..]), (commands[4], &[]), (commands[6], &[])] {
         fs::remove_file(&notes).expect("a file");
         place.good(arguments);
@@ -320,7 +320,7 @@ fn no_command_replaces_a_file_of_another_kind() {
         place.good(&[arguments, seed].concat());
         assert_eq!(fs::read(&notes).expect("a file") == before, seed.is_empty(), "{arguments:?}");
     }
-    // A training leaves alone what is of no run.
+    // A training does not touch files that belong to no run.
     for name in ["model.safetensors", "best.safetensors", "curve.svg"] {
         let other = place.path().join("other");
         fs::create_dir_all(&other).expect("a directory");
@@ -348,7 +348,7 @@ fn runs_are_removed_by_their_files_and_the_rest_is_kept() {
     fs::write(run.join(".model.safetensors.tmp-1-0"), "a model").expect("a file");
     assert_eq!(remove(), "");
     assert!(!run.exists());
-    // Whatever an interrupted removal has left, the same command continues.
+    // Whatever an interrupted removal left, the same command continues.
     train();
     fs::remove_file(run.join("model.safetensors")).expect("a file");
     fs::remove_dir_all(run.join("checkpoint")).expect("a directory");
@@ -359,7 +359,7 @@ fn runs_are_removed_by_their_files_and_the_rest_is_kept() {
     fs::create_dir(&run).expect("a directory");
     remove();
     assert!(!run.exists());
-    // What is of others stays, and is named.
+    // Files of others stay, and are listed.
     train();
     fs::write(run.join("notes"), "notes").expect("a file");
     fs::write(run.join("checkpoint/notes"), "notes").expect("a file");
@@ -465,7 +465,7 @@ fn a_signal_ends_a_search_in_the_middle_of_a_move() {
         });
         let _ = child.kill();
         assert!(ended, "{arguments:?}");
-        // It has ended by itself, and said so.
+        // It ended by itself, with a message.
         assert_eq!(child.wait().expect("it ends").code(), Some(code), "{arguments:?}");
     }
 }
@@ -487,7 +487,7 @@ fn a_damaged_model_of_a_run_is_made_again_by_the_step_that_made_it() {
     place.good(&["train", "runs/first", "--resume"]);
     assert!(fs::read(&model).expect("a model") == whole);
     place.good(&["train", "then.toml"]);
-    // What is of no run is had from elsewhere.
+    // Files that belong to no run must be obtained elsewhere.
     fs::write(place.path().join("cut.safetensors"), &whole[..whole.len() - 9]).expect("a file");
     assert!(place.refused(&["eval", "cut.safetensors", "--games", "1"]).contains("get it again"));
 }

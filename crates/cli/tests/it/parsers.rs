@@ -1,4 +1,4 @@
-//! The bodies of the fuzz targets as ordinary tests: over the seed corpus, and over copies of it that proptest has changed.
+//! The bodies of the fuzz targets as ordinary tests: on the seed corpus, and on copies of it that proptest has mutated.
 
 #[path = "../../../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub, reason = "it is a crate of its own for the fuzzer")]
@@ -30,7 +30,7 @@ use afterstate_search::Random;
 use afterstate_solver::{Objective, Space};
 use proptest::{collection::vec, prelude::*, test_runner::TestRunner};
 
-/// Changed copies of the corpus for each target.
+/// Mutated copies of the corpus for each target.
 const CASES: u32 = 150;
 
 fn corpus(target: &str) -> PathBuf {
@@ -44,13 +44,13 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs::read(path).expect("a seed")).collect()
 }
 
-/// A change of some bytes.
+/// A mutation of some bytes.
 #[derive(Clone, Debug)]
 enum Change {
     Flip(prop::sample::Index, u8),
     Insert(prop::sample::Index, Vec<u8>),
     Remove(prop::sample::Index, usize),
-    /// A number that breaks programs.
+    /// A number that tends to break programs.
     Number(prop::sample::Index, u64),
     Cut(prop::sample::Index),
 }
@@ -109,7 +109,7 @@ fn parsers_take_anything() {
     }
 }
 
-/// The binary seeds are whole files: what reads them accepts them.
+/// The binary seeds are complete files, which their readers accept.
 #[test]
 fn seeds_are_accepted() {
     let folder = tempfile::tempdir().expect("a directory");
@@ -141,7 +141,7 @@ fn seeds_are_accepted() {
     });
 }
 
-/// Makes the binary seeds anew: `UPDATE_CORPUS=1 cargo test -p afterstate --test parsers`.
+/// Regenerates the binary seeds: `UPDATE_CORPUS=1 cargo test -p afterstate --test parsers`.
 #[test]
 fn the_corpus_can_be_made_anew() {
     let folder = tempfile::tempdir().expect("a directory");

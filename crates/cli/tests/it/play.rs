@@ -1,8 +1,8 @@
-//! `afterstate play` in a terminal: a script of Python's has one, and reads the screen.
+//! `afterstate play` in a terminal: a Python script emulates one, and reads the screen.
 
 use std::process::Command;
 
-/// Types and looks, as a player does: see play.py.
+/// Types keys and reads the screen: see play.py.
 #[test]
 fn a_game_in_a_terminal() {
     let python = Command::new("python3").args(["-c", "import pty, termios"]).output();

@@ -55,7 +55,7 @@ fn what_is_counted_needs_no_share() {
     }
 }
 
-/// A figure of small networks: drawn as a file and as a page, and then known as run here.
+/// A figure of small networks is drawn as a file and as a page, and afterwards listed as run here.
 #[test]
 fn figures_are_drawn() {
     let folder = tempfile::tempdir().expect("a directory");
@@ -117,7 +117,7 @@ fn a_table_is_printed_beside_the_papers_and_written_down() {
     assert_eq!(cell["ours"]["count"].as_u64(), Some(3));
 }
 
-/// All trainings are of one thread, so that whoever does them comes to the same.
+/// All trainings are single-threaded, so that every rank gets the same result.
 #[test]
 fn parts_share_a_directory_and_come_to_the_same_report() {
     let folder = tempfile::tempdir().expect("a directory");
@@ -178,7 +178,7 @@ fn what_cannot_be_is_refused_with_a_hint() {
     refused(&["terauchi-2025/table-4", "--share", "1.5"], "a share of 1.5 cannot be run");
     refused(
         &["kondo-2019/table-4", "--share", "0.01"],
-        "taught by play records, and none were given; hint: `afterstate record",
+        "taught by play records, but none were given; hint: `afterstate record",
     );
     refused(&["kondo-2019/figure-1", "--share", "0.1"], "kondo-2019/figure-1 cannot be run: an illustration");
     refused(&["terauchi-2025/table-1", "--share", "0.1"], "terauchi-2025/table-1 is about no training");

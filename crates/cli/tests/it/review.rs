@@ -21,7 +21,7 @@ fn review(arguments: &[&str], input: &str) -> Output {
     child.wait_with_output().expect("an end")
 }
 
-/// A game by going left, down, right, up, whichever is possible first.
+/// A game of the first legal move in the order left, down, right, up.
 fn game() -> String {
     let mut game = afterstate_game::Game::<4>::new(afterstate_game::Rules::default(), 1, 2048);
     let mut text = String::from("afterstate game 1 2048 4\n");

@@ -38,13 +38,13 @@ fn a_sweep_trains_all_rows_with_all_seeds_and_its_report_averages_them() {
     for run in ["fast/seed-1", "fast/seed-2", "slow/seed-1", "slow/seed-2"] {
         assert!(place.join("runs/rates").join(run).join("model.safetensors").exists(), "{run}");
     }
-    // Each is what the row alone comes to.
+    // Each has the result of the row alone.
     good(place, &["train", "rates/fast", "--seed", "2", "--threads", "1", "--out", "alone"]);
     let model = |run: &str| fs::read(place.join(run).join("model.safetensors")).expect("a model");
     let recipe = |run: &str| fs::read_to_string(place.join(run).join("recipe.toml")).expect("a recipe");
     assert_eq!(recipe("alone"), recipe("runs/rates/fast/seed-2"));
     assert!(model("alone") == model("runs/rates/fast/seed-2"));
-    // What is done is not done again.
+    // Finished trainings are not repeated.
     let again = json(place, &[&sweep[..], &["--json"]].concat());
     assert_eq!((&again["finished"], again["trainings"].as_array().map(Vec::len)), (&true.into(), Some(4)));
 

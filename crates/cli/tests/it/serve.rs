@@ -1,4 +1,4 @@
-//! The server as a process: it trains by a child, answers with what has been learned, and ends when it is told to.
+//! The server as a process: it trains by a child, answers with the trained model, and ends on request.
 
 #![cfg(unix)]
 
@@ -18,7 +18,7 @@ mod solution;
 
 struct Serve {
     child: Child,
-    /// Kept open: a server that nobody reads ends.
+    /// Kept open: a server without a reader ends.
     output: BufReader<ChildStdout>,
     address: String,
     token: String,
@@ -56,7 +56,7 @@ impl Serve {
     }
 }
 
-/// A question to whoever listens there: the status and what came back.
+/// A request to an address: the status and the response.
 fn ask(address: &str, method: &str, path: &str, token: &str, body: &str) -> (u16, Value) {
     let mut stream = TcpStream::connect(address).expect("a connection");
     let length = body.len();
@@ -147,8 +147,8 @@ fn a_phone_is_told_where_to_look() {
     assert!(!answer.contains(&server.token), "the token is in the terminal only");
 }
 
-/// nginx as Debian configures it tells nothing of who asks: behind it, everybody comes from this machine. The token does not
-/// depend on that.
+/// nginx as Debian configures it does not forward the client's address: behind it, every request seems to come from
+/// this machine. The token does not depend on that.
 #[test]
 fn behind_a_proxy_the_token_is_still_needed() {
     if Command::new("nginx").arg("-v").stderr(Stdio::null()).status().is_err() {
@@ -197,13 +197,13 @@ fn behind_a_proxy_the_token_is_still_needed() {
     let _ = nginx.wait();
 }
 
-/// As `cp` does: the file stays the same one, is cut to nothing and written again.
+/// Like `cp`: the file stays the same, is truncated and rewritten.
 fn copy_over(path: &Path, bytes: &[u8]) {
     let mut file = std::fs::OpenOptions::new().write(true).truncate(true).open(path).expect("the file");
     file.write_all(bytes).expect("written");
 }
 
-/// Whoever has a file mapped that is cut short is killed by the system.
+/// The system kills a process whose mapped file is truncated.
 #[test]
 fn files_that_are_copied_over_do_not_end_the_server() {
     let folder = tempfile::tempdir().expect("a directory");

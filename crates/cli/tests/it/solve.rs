@@ -24,7 +24,7 @@ fn json(directory: &Path, arguments: &[&str]) -> Value {
     serde_json::from_str(&good(directory, arguments)).expect("JSON")
 }
 
-/// A model with this table: of arbitrary values its moves are not the same on the images of a board.
+/// A model with this table: with arbitrary values its moves differ between images of a board.
 fn model(directory: &Path, side: usize, tuples: &str, table: fn(u32) -> u32) {
     let tuples = Tuples::new(vec![tuples.parse().expect("a tuple")]).expect("tuples");
     let network = Network::new(NetworkSpec { side, tuples, symmetric: false, ..NetworkSpec::default() });
@@ -94,7 +94,7 @@ fn the_regret_of_a_policy_is_what_it_is_short_of_the_optimum() {
     assert!(short > 1.0 && (number(&object["regret"]["total"]) - short).abs() < 1e-3, "{object}");
     let text = good(directory.path(), &["solve", "--policy", ".", "--regret"]);
     assert!(text.contains("of the moves are not the best") && text.contains("instead of"), "{text}");
-    // The search knows the rest of the game better than these values do.
+    // The search knows the rest of the game better than these values.
     let deeper = json(directory.path(), &["solve", "--policy", ".", "--search", "3ply", "--json"]);
     assert!(number(&deeper["expected_score"]) > number(&object["expected_score"]), "{deeper}");
 }

@@ -1,4 +1,4 @@
-//! `afterstate train`, as a user sees it: runs, signals, resuming, refusals.
+//! `afterstate train`, as a user sees it: runs, signals, resuming, rejections.
 
 use std::{
     fs,
@@ -57,7 +57,7 @@ impl Place {
         String::from_utf8(output.stdout).expect("text")
     }
 
-    /// The complaint of a command that must be refused.
+    /// The error message of a command that must fail.
     fn refused(&self, arguments: &[&str]) -> String {
         let output = self.train(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
@@ -87,7 +87,7 @@ fn start(mut command: Command) -> Child {
     let mut reader = BufReader::new(stderr);
     reader.read_line(&mut line).expect("a line");
     assert!(line.contains("in interrupted"), "{line}");
-    // The rest is read too, so that the child never waits for us.
+    // The rest is read too, so that the child never blocks.
     std::thread::spawn(move || reader.lines().for_each(drop));
     child
 }
@@ -97,7 +97,7 @@ fn send(signal: &str, child: &Child) {
     assert!(status.expect("kill runs").success());
 }
 
-/// What of a log does not depend on time.
+/// The part of a log that does not depend on time.
 fn timeless(lines: Vec<Value>) -> Vec<Value> {
     let strip = |mut line: Value| {
         let object = line.as_object_mut().expect("an object");
@@ -194,7 +194,7 @@ fn a_finished_run_need_not_keep_its_checkpoint() {
     let model = place.bytes("interrupted/model.safetensors");
     assert!(model == place.bytes("kept/model.safetensors"));
 
-    // It is not begun again, and what it came to is still told.
+    // It is not started again, and its result is still reported.
     let changed = |name: &str| fs::metadata(place.path(name)).and_then(|it| it.modified()).expect("a time");
     let before = changed("interrupted/model.safetensors");
     let outcome = place.json(&["interrupted", "--resume", "--json"]);
@@ -204,7 +204,7 @@ fn a_finished_run_need_not_keep_its_checkpoint() {
     assert!(complaint.contains("is finished") && complaint.contains("network.from"), "{complaint}");
     assert_eq!(changed("interrupted/model.safetensors"), before);
 
-    // Killed between the two files that end a run, it is finished all the same.
+    // Killed between the two files that end a run, it is still finished.
     fs::write(place.path("interrupted/checkpoint/state.safetensors"), "").expect("a file");
     place.good(&["interrupted", "--resume"]);
     assert!(!place.path("interrupted/checkpoint/state.safetensors").exists());
@@ -213,7 +213,7 @@ fn a_finished_run_need_not_keep_its_checkpoint() {
     assert!(complaint.contains("finished.json"), "{complaint}");
 }
 
-/// A limit on the size of files stands for a full disk: it fails in the middle of a checkpoint.
+/// A limit on file sizes simulates a full disk: writing fails in the middle of a checkpoint.
 #[cfg(unix)]
 #[test]
 fn without_room_for_a_checkpoint_the_old_one_stays() {
@@ -415,7 +415,7 @@ fn timeout_stops_and_saves_every_time() {
 #[test]
 fn only_a_second_ctrl_c_is_a_second_wish() {
     let place = Place::new();
-    // An evaluation that is not looked at for a while: the process is stopped meanwhile.
+    // An evaluation during which the process is stopped for a while.
     let arguments = ["small.toml", "--out", "interrupted", "--set", "budget.actions=1e12"];
     for (second, code) in [("-TERM", 0), ("-HUP", 0), ("-INT", 0)] {
         fs::remove_dir_all(place.path("interrupted")).ok();
@@ -431,7 +431,7 @@ fn only_a_second_ctrl_c_is_a_second_wish() {
     }
 }
 
-/// A run that cannot tell what came of it, as nobody reads it, waits: time for a second Ctrl-C.
+/// A run whose output nobody reads waits when it reports its result: time for a second Ctrl-C.
 #[cfg(unix)]
 #[test]
 fn a_second_ctrl_c_a_second_later_ends_at_once() {
@@ -501,7 +501,7 @@ fn small_runs_take_kilobytes() {
     let place = Place::new();
     let size =
         |run: &str| fs::metadata(place.path(run).join("checkpoint/state.safetensors")).expect("a file").len();
-    // 3.5 million weights, of which a game or two meet a few thousand: 40 MiB as they are.
+    // 3.5 million weights, of which a game or two visit a few thousand: 40 MiB uncompressed.
     let mini = ["mini", "--threads", "1", "--set", "evaluation.every=0", "--set"];
     place.good(&[&mini[..], &["budget.actions=1000", "--out", "few"]].concat());
     assert!(size("few") < 48_000, "{} bytes after 1,000 actions", size("few"));
@@ -509,11 +509,11 @@ fn small_runs_take_kilobytes() {
     let weights = place.bytes("more/model.safetensors");
     let header = u64::from_le_bytes(weights[..8].try_into().expect("eight bytes")) as usize;
     let visited = weights[8 + header..].chunks_exact(4).filter(|weight| *weight != [0; 4]).count() as u64;
-    // V, E and A of each are 12 bytes, and it takes some more to say which they are.
+    // V, E and A take 12 bytes for each visited weight, plus some to encode which ones they are.
     assert!(size("more") < 8 * visited, "{} bytes for {visited} weights", size("more"));
 }
 
-/// What the system sends to whoever reads a mapped file that was cut short.
+/// The signal that a process gets if its mapped file is truncated while it reads.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_bus_error_has_a_message() {
@@ -529,7 +529,7 @@ fn a_bus_error_has_a_message() {
     assert!(output.status.code() == Some(1) && told.contains("was cut short while it was read"), "{told}");
 }
 
-/// A training, one that goes on with it, and one that begins at positions that the second collects.
+/// A training, one that continues it, and one that begins with positions that the second collects.
 const CHAIN: [(&str, &str); 3] = [
     ("first", "network.tuples = ['0123', '0145']\nbudget.actions = 400_000"),
     ("second", "network = { tuples = ['0123', '0145'], from = 'runs/first' }\nbudget.actions = 300_000"),

@@ -9,7 +9,7 @@ use std::{
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_afterstate");
 
-/// The commands of a page: the lines of its `sh` blocks, with comments left out and continued lines joined.
+/// The commands of a page: the lines of its `sh` blocks, without comments and with continued lines joined.
 fn commands(page: &str) -> Vec<String> {
     let mut commands = Vec::new();
     let blocks = page.split("\n```").collect::<Vec<_>>();
@@ -23,7 +23,7 @@ fn commands(page: &str) -> Vec<String> {
     commands
 }
 
-/// The same command with budgets that take a moment.
+/// The same command with tiny budgets.
 fn small(command: &str) -> String {
     let mut words: Vec<String> = command.split(' ').map(str::to_owned).collect();
     for i in 1..words.len() {
@@ -52,7 +52,7 @@ fn small(command: &str) -> String {
     words.join(" ")
 }
 
-/// Runs a command in a directory where `afterstate` is the program, and gives its standard error.
+/// Runs a command in a directory where `afterstate` is the program, and returns its standard error.
 fn run(directory: &Path, command: &str) -> (Option<i32>, String) {
     let path = format!("{}:{}", directory.join("bin").display(), std::env::var("PATH").unwrap_or_default());
     let output = Command::new("sh")
@@ -87,7 +87,7 @@ fn check(directory: &Path, page: &str, command: &str) {
     let words: Vec<_> = command.split_whitespace().collect();
     match words[..] {
         ["afterstate"] | ["afterstate", "serve", ..] => serve(directory, command),
-        // A game needs a terminal: that it is asked for shows that the arguments are right.
+        // A game needs a terminal: reaching this error shows that the arguments are valid.
         ["afterstate", "play", ..] if !words.contains(&"--scores") => {
             let (_, told) = run(directory, command);
             assert!(told.contains("needs a terminal"), "{page}: {command}: {told}");

@@ -88,7 +88,7 @@ fn outputs_are_those_of_the_definition() {
         let architecture = Architecture::Dcnn { layers, channels };
         let net = Dcnn::new(DcnnSpec { architecture, tile_values }, 7);
         let tensors = tensors(&net);
-        // One board, some and many are different ways to the same.
+        // One board, a few and many take different code paths.
         for boards in [1, 2, 8, 40].map(boards) {
             let expected = boards.iter().flat_map(|board| naive_dcnn(&tensors, layers, tile_values, board));
             assert_close("output", &outputs(&net, &boards), &expected.collect::<Vec<_>>(), 1e-4);
@@ -129,7 +129,7 @@ fn check_gradient<L: Loss>(net: Dcnn, batch: &[Sample<L::Target>], loss: impl Fn
 
 #[test]
 fn gradients_are_those_of_finite_differences() {
-    // Some boards and many are different ways to the same.
+    // A few boards and many take different code paths.
     for (layers, channels, count) in [(1, 4, 12), (2, 5, 12), (4, 6, 12), (2, 5, 40), (4, 6, 40)] {
         let batch = boards(count).into_iter().enumerate();
         let batch: Vec<_> = batch.map(|(i, board)| Sample { board, target: Move::ALL[i % 4] }).collect();

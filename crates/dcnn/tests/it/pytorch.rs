@@ -1,5 +1,5 @@
-//! Our numbers beside PyTorch's: a few steps of training kept in `data/pytorch.json`, which
-//! `scripts/pytorch_dcnn.py fixture` has written, and model files loaded into PyTorch where it is installed.
+//! Our numbers beside PyTorch's: a few steps of training stored in `data/pytorch.json`, written by
+//! `scripts/pytorch_dcnn.py fixture`, and model files loaded into PyTorch if it is installed.
 
 use std::{collections::BTreeMap, path::Path, process::Command};
 

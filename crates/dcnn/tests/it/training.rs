@@ -1,4 +1,4 @@
-//! Learning: the same on any number of threads, across interruptions, and towards what it is taught.
+//! Learning: the same on any number of threads and across interruptions, and towards its targets.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ fn trainer(threads: usize) -> Trainer<CrossEntropy> {
 
 #[test]
 fn weights_do_not_depend_on_the_number_of_threads() {
-    // More than one part, and a rest.
+    // More than one part, plus a remainder.
     let batch: Vec<_> = samples(100).into_iter().cycle().take(430).collect();
     let weights = [1, 2, 3].map(|threads| {
         let mut trainer = trainer(threads);
@@ -55,7 +55,7 @@ fn a_resumed_training_goes_on_exactly() {
         assert_eq!(whole.step(&batch, 0.0005), half.step(&batch, 0.0005));
     }
     assert_eq!((whole.net(), whole.adam()), (half.net(), half.adam()));
-    // A checkpoint is a model, but a model is no checkpoint; and a policy has no values.
+    // A checkpoint is a model, but a model is not a checkpoint; and a policy has no values.
     let model = directory.path().join("model.safetensors");
     Dcnn::load(&path).unwrap().save(&model, &BTreeMap::new()).unwrap();
     let error = Trainer::<CrossEntropy>::load(&model, 1).err().unwrap();
@@ -90,7 +90,7 @@ fn what_is_taught_is_learned() {
     }
     let after = trainer.test(&batch);
     assert!(after.error() < before.error() / 4.0 && after.accuracy() > 0.9, "{before:?} {after:?}");
-    // On the boards as they were taught, plain play gives the moves that were taught.
+    // On the training boards, plain play gives the moves that were taught.
     let mut player = PolicyPlayer::new(trainer.net(), Play::Plain).unwrap();
     let right = batch.iter().filter(|s| player.advise(State::new(s.board)).best() == Some(s.target));
     assert!(right.count() > 85);
@@ -101,7 +101,7 @@ fn symmetric_boards_get_symmetric_moves_by_vote() {
     let net = Dcnn::new(DcnnSpec::policy(2, 8).unwrap(), 4);
     for play in [Play::MajorityVote, Play::Sum] {
         let mut player = PolicyPlayer::new(&net, play).unwrap();
-        // On a board that is symmetric itself, moves can be equally good.
+        // On a symmetric board, several moves can be equally good.
         let images = |board: &Board<4>| Symmetry::ALL.map(|symmetry| board.image(symmetry));
         let is_asymmetric =
             |board: &Board<4>| images(board).iter().filter(|&image| image == board).count() == 1;

@@ -1,8 +1,8 @@
-//! The merge rule, once, on sixteen lines at a time.
+//! The merge rule, written once, for sixteen lines at a time.
 //!
 //! A 4×4 board has four lines in each of the four directions. All sixteen are laid side by side,
-//! front cells in the first vector, second cells in the next, and so on: sliding is then the same
-//! few byte operations in every lane, for all four moves together, and no table is read. A smaller
+//! front cells in the first vector, second cells in the next, and so on. Sliding is then the same
+//! few byte operations in every lane, for all four moves at once, without a lookup table. A smaller
 //! board is the same with its last cells empty.
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
@@ -21,7 +21,7 @@ trait Lanes: Copy {
     fn sub(self, other: Self) -> Self;
 }
 
-/// What sliding makes of sixteen lines.
+/// The result of sliding sixteen lines.
 struct Slid<L> {
     /// The cells of each line, from its front.
     cells: [L; 4],
@@ -44,7 +44,7 @@ fn slide_lines<L: Lanes>(lines: [L; 4]) -> Slid<L> {
     let b = b.unless(ab).sub(bc);
     let c = c.unless(bc).sub(cd);
     let d = d.unless(cd);
-    // A merge of the first two leaves a gap in the second place, one of the next two in the third.
+    // A merge of the first two cells leaves a gap in the second cell, a merge of the next two in the third.
     let gap = ab.or(bc);
     Slid {
         cells: [a, b.or(c.and(ab)), c.unless(ab).or(d.and(gap)), d.unless(gap)],
@@ -53,9 +53,9 @@ fn slide_lines<L: Lanes>(lines: [L; 4]) -> Slid<L> {
     }
 }
 
-/// Moves the tiles of every line forward over its empty cells, and says where one moved.
+/// Moves the tiles of every line forward over its empty cells, and reports which lines changed.
 ///
-/// From the back, an empty cell draws everything behind it, which has no gap any more, one step
+/// Works from the back: each empty cell pulls everything behind it, which has no gaps left, one step
 /// forward.
 #[inline(always)]
 fn close_gaps<L: Lanes>([a, b, c, d]: [L; 4]) -> ([L; 4], L) {

@@ -1,4 +1,4 @@
-//! Slides in plain Rust, for every other processor; the twin that tests compare the vectors with.
+//! Slides in plain Rust, for processors without SSE2; tests compare the vector code with it.
 
 use super::{Lanes, Slid, slide_lines};
 use std::array::from_fn;
@@ -33,7 +33,7 @@ pub(crate) fn zero_bytes(bytes: [u8; 16]) -> u16 {
     (0..16).fold(0, |mask, i| mask | (u16::from(bytes[i] == 0) << i))
 }
 
-/// The byte of the board that is cell `k` from the front of line `line` of move `a`.
+/// The byte index of the `k`-th cell from the front of line `line` of move `a`.
 #[inline(always)]
 fn byte<const N: usize>(a: usize, line: usize, k: usize) -> usize {
     let mirrored = (N + 3 - k) % 4;
@@ -45,7 +45,7 @@ fn byte<const N: usize>(a: usize, line: usize, k: usize) -> usize {
     }
 }
 
-/// The four slides of a board by move number: boards, rewards, mask of the legal ones.
+/// The four slides of a board by move number: boards, rewards, mask of the legal moves.
 #[inline(always)]
 pub(crate) fn slides<const N: usize>(board: [u8; 16]) -> ([[u8; 16]; 4], [u32; 4], u8) {
     let lines = from_fn(|k| from_fn(|i| board[byte::<N>(i / 4, i % 4, k)]));

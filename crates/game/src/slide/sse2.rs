@@ -63,14 +63,14 @@ fn transpose(v: __m128i) -> __m128i {
     shuffle(shuffle(v))
 }
 
-/// Hides a value's origin from the optimiser, which would make a dozen instructions of the two
-/// shuffles of a transposition where the byte permute of SSSE3 is missing.
+/// Hides a value's origin from the optimiser, which would otherwise turn the two shuffles of a
+/// transposition into a dozen instructions where SSSE3's byte permute is unavailable.
 #[inline(always)]
 fn as_it_is(mut v: __m128i) -> __m128i {
     if cfg!(target_feature = "ssse3") {
         return v;
     }
-    // SAFETY: there is no instruction.
+    // SAFETY: the assembly contains no instruction.
     unsafe { std::arch::asm!("/* {0} */", inout(xmm_reg) v, options(pure, nomem, nostack, preserves_flags)) };
     v
 }
@@ -81,7 +81,7 @@ fn as_it_is(mut v: __m128i) -> __m128i {
 fn gather_lines<const N: usize>(rows: __m128i) -> [__m128i; 4] {
     let columns = transpose(rows);
     sse2!({
-        // Row and column 0, row and column 1; then 2 and 3.
+        // Rows 0 and columns 0, rows 1 and columns 1; then 2 and 3.
         let pairs = [_mm_unpacklo_epi32(rows, columns), _mm_unpackhi_epi32(rows, columns)];
         let turned = mirror_pairs::<N>(pairs);
         [
@@ -93,7 +93,7 @@ fn gather_lines<const N: usize>(rows: __m128i) -> [__m128i; 4] {
     })
 }
 
-/// Mirrors the order of the first `N` of four pairs, two in a vector; the others are empty.
+/// Reverses the order of the first `N` of four pairs, two in a vector; the others are empty.
 #[inline(always)]
 fn mirror_pairs<const N: usize>([front, back]: [__m128i; 2]) -> [__m128i; 2] {
     let swap = |v| sse2!(_mm_shuffle_epi32::<0b01_00_11_10>(v));
@@ -107,7 +107,7 @@ fn mirror_pairs<const N: usize>([front, back]: [__m128i; 2]) -> [__m128i; 2] {
 /// The boards of the four moves, by move number, from their lines.
 #[inline(always)]
 fn scatter_lines<const N: usize>([a, b, c, d]: [__m128i; 4]) -> [__m128i; 4] {
-    // Down and right have their fronts at the last row and column.
+    // The front of down and right is the last row or column.
     let [e, f, g, h] = match N {
         4 => [d, c, b, a],
         3 => [c, b, a, d],
@@ -121,14 +121,14 @@ fn scatter_lines<const N: usize>([a, b, c, d]: [__m128i; 4]) -> [__m128i; 4] {
     ])
 }
 
-/// The four slides of a board by move number: boards, rewards, mask of the legal ones.
+/// The four slides of a board by move number: boards, rewards, mask of the legal moves.
 #[inline(always)]
 pub(crate) fn slides<const N: usize>(board: [u8; 16]) -> ([[u8; 16]; 4], [u32; 4], u8) {
     let Slid { cells, merged, moved } = slide_lines(gather_lines::<N>(load(board)));
     (scatter_lines::<N>(cells).map(store), rewards(merged), legal(moved))
 }
 
-/// The moves, by number, that move something in one of their lines.
+/// The mask, by move number, of the moves that change at least one of their lines.
 #[inline(always)]
 fn legal(moved: __m128i) -> u8 {
     sse2!({
@@ -140,9 +140,9 @@ fn legal(moved: __m128i) -> u8 {
 
 /// Adds 2^exponent over the merged tiles of each move's four lines.
 ///
-/// A line merges the same tiles whichever way it slides, so up and left stand for down and right.
-/// An exponent in the exponent field of an f32 is the number 2^(exponent − 127), and 0 is 0.0: sums
-/// of such numbers are exact.
+/// A line merges the same tiles in both directions, so up and left also give down and right. Written to
+/// the exponent field of an f32, an exponent is the number 2^(exponent − 127), and 0 is 0.0: sums of
+/// such numbers are exact.
 #[inline(always)]
 fn rewards([first, second]: [__m128i; 2]) -> [u32; 4] {
     sse2!({

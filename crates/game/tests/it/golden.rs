@@ -1,5 +1,5 @@
-//! One numbered game, move by move, as it was when it was first played. It changes only when the rules,
-//! the random streams or the text of boards do; then make it anew and say so in the changelog:
+//! One numbered game, move by move, as it was when first recorded. It changes only when the rules,
+//! the random streams or the text form of boards do; then regenerate it and say so in the changelog:
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p afterstate-game --test it golden`
 

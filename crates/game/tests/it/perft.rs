@@ -1,4 +1,4 @@
-//! Counts of paths, against the data file and the oracle.
+//! Path counts, against the data file and the oracle.
 
 use crate::oracle::Naive;
 use afterstate_game::{AnyBoard, Board, State, perft};
@@ -6,7 +6,7 @@ use afterstate_game::{AnyBoard, Board, State, perft};
 /// Counts up to this size are also checked by the oracle.
 const ORACLE: u64 = 100_000;
 
-/// Compares the counts at depths 1, 2, …; gives how many the oracle has confirmed.
+/// Compares the counts at depths 1, 2, …; returns how many the oracle has confirmed.
 fn check<const N: usize>(board: Board<N>, counts: &[u64]) -> u32 {
     let mut confirmed = 0;
     for (depth, &count) in (1..).zip(counts) {

@@ -1,4 +1,4 @@
-//! What must hold for every board and every game.
+//! Invariants of every board and every game.
 
 use crate::oracle::{Naive, below, random_board};
 use afterstate_game::{Afterstate, Board, Game, Move, Rules, State, Symmetry, game_rng};

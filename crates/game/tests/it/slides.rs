@@ -1,9 +1,9 @@
-//! Slides, compared with the oracle.
+//! Slides compared with the oracle.
 
 use crate::oracle::{Naive, random_board};
 use afterstate_game::{Board, Move, State, game_rng};
 
-/// Compares all four moves; gives the largest tile that one of them made, if it is larger than those before.
+/// Compares all four moves; returns the largest tile that one of them made, if it is larger than those before.
 fn compare<const N: usize>(board: Board<N>) -> u64 {
     let (naive, slides) = (Naive::of(board), State::new(board).slides());
     let mut largest = 0;
@@ -32,7 +32,7 @@ fn compare_lines<const N: usize>() -> usize {
     let mut boards = 0;
     for number in 0..18usize.pow(N as u32) {
         let line: Vec<u8> = (0..N as u32).map(|k| (number / 18usize.pow(k) % 18) as u8).collect();
-        // Neighbouring lines take different places, so all places get nearly all lines.
+        // Neighbouring lines take different positions, so that all positions get nearly all lines.
         let place = number % N;
         let mut exponents = vec![0; N * N];
         exponents[N * place..N * (place + 1)].copy_from_slice(&line);

@@ -1,4 +1,4 @@
-//! Where new tiles come, and how often.
+//! Where new tiles spawn, and how often.
 
 use crate::oracle::{Naive, random_board};
 use afterstate_game::{Afterstate, Rules, State, game_rng};
@@ -56,7 +56,7 @@ fn chi_square(text: &str, rules: Rules, draws: u32) -> f64 {
     terms.sum()
 }
 
-/// The bounds are the 99.9% quantiles for one degree of freedom less than there are outcomes.
+/// The bounds are the 99.9% quantiles for the number of outcomes minus one degrees of freedom.
 #[test]
 fn spawns_come_as_often_as_their_probabilities_say() {
     let standard = Rules::default();

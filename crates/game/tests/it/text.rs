@@ -3,7 +3,7 @@
 use afterstate_game::{AnyBoard, Board, State, draw};
 use proptest::prelude::*;
 
-/// Boards that a game could hold, large tiles among them.
+/// Boards that a game could reach, including large tiles.
 fn boards<const N: usize>() -> impl Strategy<Value = Board<N>> {
     let exponent = prop_oneof![6 => Just(0), 10 => 1..=11u8, 1 => 12..=17u8];
     let exponents = prop::collection::vec(exponent, N * N);
@@ -82,7 +82,7 @@ fn face_values_and_exponents_are_told_apart() {
     assert_eq!(rows, "1024/1024/1024/1024".parse(), "four words of four characters are rows");
 }
 
-/// Each bad text, and what its error must say.
+/// Each invalid text, and what its error must say.
 const ERRORS: [(&str, &[&str]); 19] = [
     ("", &["0 cells", "16 (4×4), 9 (3×3) or 4 (2×2)"]),
     ("///", &["0 cells"]),

@@ -1,4 +1,4 @@
-//! Logistic regressions of what became of games on what they looked like.
+//! Logistic regressions of game outcomes on features of their positions.
 
 use std::array;
 
@@ -6,23 +6,23 @@ use afterstate_lab::review::{Fit, LARGEST, Reference, SMALLEST, features};
 
 use crate::{Judged, players::CONTESTANTS};
 
-/// The number of tiles that have a regression.
+/// The number of tiles with a regression.
 const TILES: usize = (LARGEST - SMALLEST + 1) as usize;
 
-/// What is fitted for each tile: a constant, and the weights of the progress and of the value.
+/// The parameters of each tile: a constant, and the weights of the progress and of the value.
 const PARAMETERS: usize = 3 * TILES;
 
-/// How a loss of value counts.
+/// How the value is weighted.
 #[derive(Clone, Copy)]
 enum ValueWeight {
-    /// Alike in all parts of a game: one weight for all tiles.
+    /// The same in all parts of a game: one weight for all tiles.
     Shared,
     /// With a weight for each tile.
     Own,
 }
 
 impl ValueWeight {
-    /// Where the weight of the value is among the parameters.
+    /// The index of the value's weight among the parameters.
     fn index(self, tile: usize) -> usize {
         match self {
             ValueWeight::Shared => 2 * TILES,
@@ -31,10 +31,10 @@ impl ValueWeight {
     }
 }
 
-/// Keeps weights that the games say nothing of near zero.
+/// Regularization: keeps weights that the games do not determine near zero.
 const RIDGE: f64 = 0.01;
 
-/// A position: its tile, its features, whether the tile was reached, and how much it counts.
+/// A position: its tile, its features, whether the tile was reached, and its weight.
 struct Row {
     tile: usize,
     features: [f64; 2],
@@ -42,10 +42,10 @@ struct Row {
     weight: f64,
 }
 
-/// The player that is left out: it searches as the judge does, who cannot say how good it is.
+/// The player that is left out: it searches like the judge, which therefore cannot say how good it is.
 const LEFT_OUT: usize = CONTESTANTS.len() - 1;
 
-/// Prints the constants for games of the players, and for the built-in model playing on.
+/// Prints the constants for games of the players, and for continuations by the built-in model.
 pub(crate) fn print(games: &[Judged]) {
     println!("PLAYERS");
     print_fits(&rows_of_players(games), ValueWeight::Shared);
@@ -55,10 +55,10 @@ pub(crate) fn print(games: &[Judged]) {
     print_shares(&rows);
 }
 
-/// The upper ends of the ranges of chances that are told apart.
+/// The upper bounds of the ranges of chances.
 const RANGES: [f64; 7] = [0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.01];
 
-/// Where the fit predicts a chance in a range, how often the tile was reached.
+/// Prints, for each range of predicted chances, how often the tile was reached.
 fn print_shares(rows: &[Row]) {
     let fits = fit(rows, ValueWeight::Own);
     println!("| chance below | cases | predicted, mean | reached |\n| --- | ---: | ---: | ---: |");
@@ -78,11 +78,11 @@ fn print_shares(rows: &[Row]) {
     }
 }
 
-/// All positions with the tiles that are near: all games of a player count alike, and all players.
+/// All positions with the tiles within reach: all games of a player have equal weight, and so have all players.
 fn rows_of_players(games: &[Judged]) -> Vec<Row> {
     let mut rows = Vec::new();
     for goal in SMALLEST..=LARGEST {
-        // From three tiles below it on, or for the smallest one, from the beginning.
+        // From three tiles below it, or for the smallest one, from the beginning.
         let is_near = |largest: u8| largest < goal && (goal == SMALLEST || largest + 3 >= goal);
         for player in 0..LEFT_OUT {
             let near: Vec<Vec<Row>> = games
@@ -102,7 +102,7 @@ fn rows_of_players(games: &[Judged]) -> Vec<Row> {
     rows
 }
 
-/// The positions that the model played on from, with all tiles that are not there yet.
+/// The positions from which the model continued, with all tiles that they lack.
 fn rows_of_model(games: &[Judged]) -> Vec<Row> {
     let all = (SMALLEST..=LARGEST).flat_map(|goal| {
         let games = games.iter().filter(|game| game.player < LEFT_OUT);

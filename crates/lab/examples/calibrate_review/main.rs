@@ -1,5 +1,4 @@
-//! Where the chances of reviews come from: games of players of different strengths, judged by a model, and what became of
-//! them.
+//! Calibrates the chances of reviews: games of players of different strengths, judged by a model, and their outcomes.
 //!
 //! ```sh
 //! calibrate() { cargo run --release -p afterstate-lab --example calibrate_review -- "$@"; }
@@ -33,32 +32,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::players::{CONTESTANTS, Contestants};
 
-/// Positions of a game that are judged, at most, unless told otherwise.
+/// The default maximum number of positions of a game that are judged.
 const POSITIONS: usize = 250;
 
-/// Positions of a game that the built-in model plays on from: spread over the game, and right before its end.
+/// The number of positions of a game from which the built-in model continues: spread over the game, and right before
+/// its end.
 const PLAYED_ON: usize = 4;
 
 /// A game that was played and judged.
 #[derive(Serialize, Deserialize)]
 struct Judged {
-    /// The place of the player among the contestants.
+    /// The index of the player among the contestants.
     player: usize,
     score: u64,
     /// The exponent of the largest tile at the end.
     last: u8,
-    /// What the judge's network expects of a new game.
+    /// The score that the judge's network expects of a new game.
     reference: f64,
     positions: Vec<Position>,
 }
 
-/// A position, the move made on it, and what the judge thinks of the four moves.
+/// A position, the move made there, and the judge's values of the four moves.
 #[derive(Serialize, Deserialize)]
 struct Position {
     board: String,
     played: usize,
     values: [Option<f32>; 4],
-    /// The exponent of the largest tile in the end if the built-in model plays on greedily; known for some positions.
+    /// The exponent of the largest tile at the end if the built-in model continues greedily; known for some positions.
     #[serde(default)]
     last_by_model: Option<u8>,
 }
@@ -100,16 +100,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// What is played, and how much of it is looked at.
+/// What to play, and how much of it to judge.
 struct PlaySettings {
     games: u64,
     seed: u64,
     positions: usize,
-    /// Whether the built-in model plays on from some positions.
+    /// Whether the built-in model continues from some positions.
     plays_on: bool,
 }
 
-/// Lets everybody play, and writes down what a judge thinks of it.
+/// Plays the games of all players, and writes them with a judge's evaluations.
 fn play(
     settings: &PlaySettings,
     file: &Path,
@@ -158,7 +158,7 @@ fn judged(played: &[(State<4>, Move)], most: usize, judge: &mut dyn Player<4>) -
     played.iter().step_by(step).map(position).collect()
 }
 
-/// Lets the built-in model play on from some positions.
+/// Lets the built-in model continue from some positions.
 fn play_on(positions: &mut [Position], contestants: &mut Contestants<'_>, rng: &mut GameRng) {
     let count = positions.len();
     let spread = (0..PLAYED_ON).map(|i| i * count / PLAYED_ON);
@@ -178,7 +178,7 @@ fn read(file: &str) -> Result<Vec<Judged>, Box<dyn Error>> {
     lines.map(|line| Ok(serde_json::from_str(&line?)?)).collect()
 }
 
-/// The mean score and accuracy of each player, the weakest one first.
+/// Prints the mean score and accuracy of each player, the weakest one first.
 fn check(games: &[Judged]) {
     let mut rows: Vec<_> = CONTESTANTS
         .iter()

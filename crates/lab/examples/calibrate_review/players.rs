@@ -1,11 +1,11 @@
-//! Who plays.
+//! The players.
 
 use afterstate_game::{Move, State};
 use afterstate_lab::model::Model;
 use afterstate_search::{Limit, Player};
 use rand_core::Rng;
 
-/// A player: at random in so many of a hundred moves, and else by a rule or a search.
+/// A player: a percentage of its moves are random, the others follow a rule or a search.
 pub(crate) struct Contestant {
     pub(crate) name: &'static str,
     random: u64,
@@ -13,7 +13,7 @@ pub(crate) struct Contestant {
 }
 
 impl Contestant {
-    /// How many games it plays where others play so many: games at 3-ply take long.
+    /// Scales its number of games: games at 3-ply take long.
     pub(crate) fn share(&self, games: u64) -> u64 {
         if self.rule == Rule::Plies(3) { games.div_ceil(4) } else { games }
     }
@@ -21,11 +21,11 @@ impl Contestant {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Rule {
-    /// Left, down, right, up, whichever is possible first.
+    /// Left, down, right, up, the first one that is legal.
     Order,
-    /// Whatever merges most, but up only when nothing else is possible.
+    /// The move with the most merges, but up only if nothing else is legal.
     Merge,
-    /// The built-in model by so many plies.
+    /// The built-in model with this many plies.
     Plies(u32),
 }
 
@@ -43,7 +43,7 @@ pub(crate) const CONTESTANTS: [Contestant; 11] = [
     Contestant { name: "3-ply", random: 0, rule: Rule::Plies(3) },
 ];
 
-/// The searches that they ask.
+/// The searches that they use.
 pub(crate) struct Contestants<'a>(Vec<Box<dyn Player<4> + 'a>>);
 
 impl<'a> Contestants<'a> {
@@ -55,7 +55,7 @@ impl<'a> Contestants<'a> {
         Contestants((1..=3).map(player).collect())
     }
 
-    /// The move of the built-in model without looking ahead.
+    /// The built-in model's move without lookahead.
     pub(crate) fn greedy(&mut self, state: State<4>) -> Move {
         self.0[0].advise(state).best().expect("a game that is not over")
     }

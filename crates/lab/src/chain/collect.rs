@@ -1,4 +1,4 @@
-//! Collecting the positions that a training begins with, resumably.
+//! Resumable collection of the positions with which a training begins.
 
 use std::{
     fs,
@@ -20,10 +20,10 @@ use crate::{
     stats::{GameResult, Tally},
 };
 
-/// The games between two lines of the record: what an interruption loses.
+/// The number of games between two log lines: what an interruption loses.
 const BATCH: u64 = 50;
 
-/// Games that have been played, and the positions they reached.
+/// Games that have been played, and the positions that they reached.
 #[derive(Serialize, Deserialize)]
 struct Batch {
     results: Vec<GameResult>,
@@ -34,7 +34,7 @@ impl Line for Batch {
     const KIND: &'static str = "collected";
 }
 
-/// Lets a model play, and writes the positions; `false` when it was stopped. Games are kept beside the file until all
+/// Lets a model play, and writes the positions; returns `false` if stopped. Games are kept beside the file until all
 /// are played.
 pub(super) fn collect(
     collect: &Collect,
@@ -75,7 +75,7 @@ pub(super) fn collect(
     }
     let positions = batches.iter().flat_map(|batch| &batch.positions);
     write_atomically(file, |out| write_positions(out, positions))?;
-    // What is left of it would only be in the way.
+    // A leftover file would only be in the way.
     let _ = fs::remove_file(&part);
     Ok(true)
 }

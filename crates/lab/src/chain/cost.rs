@@ -1,4 +1,4 @@
-//! What the steps of a chain will take, before they begin.
+//! Estimates of the time and space that the steps of a chain will take.
 
 use std::{collections::HashMap, time::Instant};
 
@@ -13,38 +13,38 @@ use crate::{
     run::{Directory, MemoryPlan, RunError, moves_per_second},
 };
 
-/// The moves of an episode where the budget counts episodes: those of a game of 270,000 points, about.
+/// The moves of an episode if the budget counts episodes: about those of a game of 270,000 points.
 const EPISODE: f64 = 10_000.0;
 
-/// What a move adds to the sum of the tiles on average: a 2, and every tenth time a 4.
+/// The mean growth of the sum of tiles per move: a 2, and every tenth time a 4.
 const GROWTH: f64 = 2.2;
 
-/// Trainings and games of fewer moves take seconds, and are not tried.
+/// Trainings and games with fewer moves take seconds, and are not timed.
 const SHORT: f64 = 1e7;
 
-/// The seconds that a short training takes for each move, about.
+/// The approximate seconds per move of a short training.
 const SHORT_SECONDS: f64 = 1e-6;
 
-/// The seconds for which a search is tried.
+/// The seconds for which a search is timed.
 const TRIAL: f64 = 0.5;
 
-/// What a step takes.
+/// The cost of a step.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Cost {
-    /// Seconds from now on; 0 for one that is done, none where that cannot be told.
+    /// Remaining seconds; 0 for a finished step, `None` if unknown.
     pub seconds: Option<f64>,
     /// Bytes of memory.
     pub memory: u64,
-    /// Bytes that stay on the disk.
+    /// Bytes that stay on disk.
     pub disk: u64,
-    /// Bytes on the disk that are free again when it is done.
+    /// Bytes on disk that are freed when it is done.
     pub passing_disk: u64,
 }
 
-/// What all steps take.
+/// The cost of all steps.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Costs {
-    /// Each step.
+    /// The cost of each step.
     pub steps: Vec<Cost>,
 }
 
@@ -54,12 +54,12 @@ impl Costs {
         self.steps.iter().map(|cost| cost.seconds).sum()
     }
 
-    /// The memory of the step that takes most.
+    /// The memory of the most demanding step.
     pub fn memory(&self) -> u64 {
         self.steps.iter().map(|cost| cost.memory).max().unwrap_or_default()
     }
 
-    /// The most that there is on the disk at a time.
+    /// The peak disk usage.
     pub fn disk(&self) -> u64 {
         let before = |i: usize| self.steps[..=i].iter().map(|cost| cost.disk).sum::<u64>();
         (0..self.steps.len()).map(|i| before(i) + self.steps[i].passing_disk).max().unwrap_or_default()
@@ -67,11 +67,11 @@ impl Costs {
 }
 
 impl Chain {
-    /// What each step takes on this machine. Trainings and searches are tried for a moment, each kind once; without `time`
-    /// nothing is tried, and seconds are known of budgets in seconds only.
+    /// The cost of each step on this machine. Runs trainings and searches briefly to time them, each kind once; without
+    /// `time`, it times nothing, and only budgets in seconds have known times.
     ///
     /// # Errors
-    /// When a recipe cannot be trained.
+    /// If a recipe cannot be trained.
     pub fn costs(&self, time: bool) -> Result<Costs, RunError> {
         let mut rates = Rates { time, measured: HashMap::new() };
         let steps = self.steps.iter().map(|step| rates.cost(step)).collect::<Result<_, _>>()?;
@@ -79,7 +79,7 @@ impl Chain {
     }
 }
 
-/// Moves in each second by what makes them.
+/// Moves per second, by what makes them.
 struct Rates {
     time: bool,
     measured: HashMap<String, Option<f64>>,
@@ -96,7 +96,7 @@ impl Rates {
                 if step.is_done {
                     return Ok(Cost { seconds: Some(0.0), disk, ..Cost::default() });
                 }
-                // Two checkpoints, and a third or the model while it is written.
+                // Two checkpoints, plus a third one or the model while it is being written.
                 let passing_disk = (3 * plan.bytes + plan.model_bytes).saturating_sub(keeps);
                 Ok(Cost { seconds: self.training(step, recipe)?, memory: plan.bytes, disk, passing_disk })
             }
@@ -108,7 +108,7 @@ impl Rates {
         }
     }
 
-    /// The seconds that are left of a training.
+    /// The remaining seconds of a training.
     fn training(&mut self, step: &Step, recipe: &Recipe) -> Result<Option<f64>, RunError> {
         let share =
             Directory::new(&step.target).progress().map_or(0.0, |progress| recipe.budget.share(progress));
@@ -120,7 +120,7 @@ impl Rates {
         if moves < SHORT {
             return Ok(Some(moves * SHORT_SECONDS * (1.0 - share)));
         }
-        // A new game plays in the first stage, whatever stages there are.
+        // A new game is in the first stage, whatever stages there are.
         let mut first = recipe.clone();
         (first.network.stages, first.network.promotion) = ("1".to_owned(), false);
         (first.network.halved, first.collect) = (Vec::new(), None);
@@ -158,7 +158,7 @@ impl Rates {
     }
 }
 
-/// Plays for a moment with an empty network.
+/// Times a search briefly with an empty network.
 fn search_rate(collect: &Collect, recipe: &Recipe) -> Result<Option<f64>, RunError> {
     let mut spec = recipe.network.spec(recipe.game.side)?;
     (spec.stages, spec.initial) = (Default::default(), vec![0.0]);

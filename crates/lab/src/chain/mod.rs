@@ -1,8 +1,8 @@
-//! Chains: all that a recipe needs before it can be trained, each step made by a recipe of its own.
+//! Chains: everything that a recipe needs before it can be trained, each step made by its own recipe.
 //!
-//! A recipe that begins with a run (`network.from = "runs/NAME"`) needs that run, which the recipe `NAME` makes. One that
-//! begins at collected positions (`start.positions` with `[collect]`) needs the file, and the model that plays. Those
-//! recipes have needs of their own. A step whose result is there is skipped; an interrupted one continues.
+//! A recipe that begins with a run (`network.from = "runs/NAME"`) needs that run, which the recipe `NAME` makes. One
+//! that begins with collected positions (`start.positions` with `[collect]`) needs the file, and the model that plays.
+//! Those recipes may have needs of their own. A step whose result exists is skipped; an interrupted one is resumed.
 
 mod collect;
 mod cost;
@@ -20,39 +20,39 @@ use crate::{
 pub use cost::{Cost, Costs};
 pub use reserve::{Reserved, Standing};
 
-/// Where the recipes of a chain are, and where their runs are kept.
+/// The locations of a chain's recipes and runs.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The directory of runs: recipes call it `runs`.
+    /// The directory of runs, which recipes call `runs`.
     pub runs: PathBuf,
-    /// The directory whose recipe files come before shipped recipes.
+    /// The directory whose recipe files take precedence over shipped recipes.
     pub recipes: Option<PathBuf>,
-    /// Overrides `KEY=VALUE` of every recipe that has not begun to run.
+    /// Overrides `KEY=VALUE` for every recipe whose run has not begun.
     pub overrides: Vec<String>,
 }
 
 /// A step of a chain.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What it makes: the directory of a run, or a file of positions.
+    /// Its result: the directory of a run, or a file of positions.
     pub target: PathBuf,
-    /// How.
+    /// How to make it.
     pub work: Work,
-    /// Whether its result is there.
+    /// Whether its result exists.
     pub is_done: bool,
 }
 
-/// What a step does.
+/// The work of a step.
 #[derive(Clone, Debug)]
 pub enum Work {
-    /// Trains.
+    /// A training.
     Train(Box<Recipe>),
-    /// Collects positions, for a training by a recipe.
+    /// Collecting positions, for a training by a recipe.
     Collect(Collect, Box<Recipe>),
 }
 
 impl Step {
-    /// What it is called: the recipe of a training, or the file of positions.
+    /// Its name: the recipe of a training, or the file of positions.
     pub fn name(&self) -> String {
         match &self.work {
             Work::Train(recipe) => recipe.name.clone(),
@@ -60,7 +60,7 @@ impl Step {
         }
     }
 
-    /// Its recipe, or the one that the positions are for.
+    /// Its recipe, or the one that needs the positions.
     pub fn recipe(&self) -> &Recipe {
         match &self.work {
             Work::Train(recipe) | Work::Collect(_, recipe) => recipe,
@@ -68,20 +68,20 @@ impl Step {
     }
 }
 
-/// Which step is about to begin.
+/// The step that is about to begin.
 #[derive(Clone, Debug)]
 pub struct StepStatus {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its number, from 1.
     pub number: usize,
-    /// The number of steps, the last training included.
+    /// The number of steps, including the last training.
     pub count: usize,
-    /// The seconds that all steps after it take.
+    /// The seconds that all later steps take.
     pub seconds_after: Option<f64>,
 }
 
-/// A recipe, and what it needs first.
+/// A recipe, and the steps that it needs first.
 #[derive(Clone, Debug)]
 pub struct Chain {
     /// The steps in order; the last one is the training itself.
@@ -89,10 +89,10 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// What a recipe that runs in a directory needs.
+    /// The chain of a recipe that runs in a directory.
     ///
     /// # Errors
-    /// When nobody can make something that it needs, or a recipe is wrong.
+    /// If a need cannot be met by any recipe, or a recipe is invalid.
     pub fn of(recipe: &Recipe, directory: &Directory, place: &Place) -> Result<Self, RunError> {
         let mut search = Search { place, steps: Vec::new(), open: Vec::new() };
         search.add_run(directory, recipe.clone())?;
@@ -109,10 +109,10 @@ impl Chain {
         self.needs().iter().all(|step| step.is_done)
     }
 
-    /// Makes what is needed and is not there; `false` when it was stopped.
+    /// Makes the missing needs; returns `false` if stopped.
     ///
     /// # Errors
-    /// When a step fails; what it and the steps before it have made is kept.
+    /// If a step fails; the results of this and earlier steps are kept.
     pub fn make(
         &self,
         costs: &Costs,
@@ -123,11 +123,11 @@ impl Chain {
         self.make_with(None, costs, Some(reserved), stop, observer)
     }
 
-    /// The same for one of several replicas, which train together. The first one collects positions, while the others wait,
-    /// and has reserved the directory of the last training.
+    /// The same for one of several replicas, which train together. The first one collects positions, while the others
+    /// wait, and holds the reservation of the last training's directory.
     ///
     /// # Errors
-    /// As for [`make`](Self::make).
+    /// The same as [`make`](Self::make).
     pub fn make_with(
         &self,
         merging: Option<Merging>,
@@ -154,7 +154,7 @@ impl Chain {
                 }
                 Work::Collect(..) => true,
             };
-            // What a step makes is there when the next one begins.
+            // A step's result must exist before the next step begins.
             if merging.map_or(!whole, |merging| merging.any(!whole)) {
                 return Ok(false);
             }
@@ -162,7 +162,7 @@ impl Chain {
         Ok(true)
     }
 
-    /// The step of this index as an observer sees it.
+    /// The status of the step at this index, for observers.
     pub fn status(&self, index: usize, costs: &Costs) -> StepStatus {
         let step = &self.steps[index];
         let later = costs.steps.iter().skip(index + 1).map(|cost| cost.seconds).sum();
@@ -170,11 +170,11 @@ impl Chain {
     }
 }
 
-/// Looks for what is needed, and for what that needs.
+/// Finds what is needed, recursively.
 struct Search<'a> {
     place: &'a Place,
     steps: Vec<Step>,
-    /// The runs whose needs are being looked for.
+    /// The runs whose needs are being resolved.
     open: Vec<PathBuf>,
 }
 
@@ -190,7 +190,7 @@ impl Search<'_> {
         let found = self.add_model(&recipe.network.from).and_then(|()| self.add_positions(&recipe));
         let is_done = directory.is_finished();
         if is_done || directory.has_checkpoint() {
-            // It needs nothing else; what it began with is listed where it is still there.
+            // It needs nothing else; the inputs of its start are listed if they still exist.
             let there: Vec<_> = self.steps.drain(before..).filter(|step| step.is_done).collect();
             self.steps.extend(there);
         } else {
@@ -201,7 +201,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Adds the run that a recipe begins with, if it is one in the directory of runs.
+    /// Adds the run with which a recipe begins, if it is one in the directory of runs.
     fn add_model(&mut self, from: &str) -> Result<(), RunError> {
         let path = Path::new(from);
         let Ok(name) = path.strip_prefix(&self.place.runs) else { return Ok(()) };
@@ -220,7 +220,7 @@ impl Search<'_> {
         self.add_run(&directory, recipe)
     }
 
-    /// Adds the positions that a recipe begins at, if it says how they are collected.
+    /// Adds the positions with which a recipe begins, if it says how to collect them.
     fn add_positions(&mut self, recipe: &Recipe) -> Result<(), RunError> {
         let (Start::Carousel { positions, .. }, Some(collect)) = (&recipe.start, &recipe.collect) else {
             return Ok(());
@@ -244,10 +244,10 @@ impl Search<'_> {
 }
 
 impl Place {
-    /// The recipe of this name, with its runs in their place.
+    /// The recipe of this name, with its paths of runs resolved.
     ///
     /// # Errors
-    /// When there is none, or it is wrong.
+    /// If there is none, or it is invalid.
     pub fn recipe(&self, name: &str) -> Result<Recipe, RecipeError> {
         let file = self.recipes.as_ref().map(|recipes| recipes.join(format!("{name}.toml")));
         let recipe = match file.filter(|file| file.is_file()) {
@@ -257,7 +257,7 @@ impl Place {
         Ok(self.settle(recipe))
     }
 
-    /// The same recipe, but what it calls `runs/…` is in this directory of runs.
+    /// The same recipe, with `runs/…` resolved to this directory of runs.
     pub fn settle(&self, mut recipe: Recipe) -> Recipe {
         let settle = |text: &mut String| {
             if let Some(name) = text.strip_prefix("runs/") {

@@ -1,4 +1,4 @@
-//! The directory of a training while what it needs is made: taken, and with a note of how far that is.
+//! Reserving the directory of a training while its needs are being made, with a note of the progress.
 
 use std::{fs, fs::File, io, io::Write, path::PathBuf};
 
@@ -8,35 +8,35 @@ use serde::{Deserialize, Serialize};
 use super::Chain;
 use crate::run::{Directory, MemoryPlan, RunError};
 
-/// How far a chain is: `chain.json` in the directory of its last training, until that one begins.
+/// The progress of a chain: `chain.json` in the directory of its last training, until that one begins.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Standing {
-    /// The names of the steps, the last training included.
+    /// The names of the steps, including the last training.
     pub steps: Vec<String>,
-    /// The number of the step that is being made, from 1.
+    /// The number of the current step, from 1.
     pub number: usize,
 }
 
 impl Standing {
-    /// How far the chain of a directory is; `None` when its needs are made, or it has none.
+    /// The progress of a directory's chain; `None` if its needs have been made, or it has none.
     pub fn read(directory: &Directory) -> Option<Self> {
         serde_json::from_slice(&fs::read(directory.chain()).ok()?).ok()
     }
 }
 
-/// The directory of the last training, from which others are kept out.
+/// The directory of the last training, locked against other processes.
 pub struct Reserved {
     directory: Directory,
     _lock: File,
 }
 
 impl Reserved {
-    /// Takes the directory of a chain's last training, and writes its recipe, so that the chain can be resumed by the name
-    /// of the run.
+    /// Reserves the directory of a chain's last training, and writes its recipe, so that the chain can be resumed by
+    /// the name of the run.
     ///
     /// # Errors
-    /// When a step does not fit into memory, the directory holds a run that is not to be resumed, another process is at work
-    /// there, or it cannot be written.
+    /// If a step does not fit into memory, the directory holds a run that is not to be resumed, another process is
+    /// working there, or it cannot be written.
     pub fn new(chain: &Chain, resume: bool) -> Result<Option<Self>, RunError> {
         let Some(last) = chain.steps.last() else { return Ok(None) };
         for step in chain.steps.iter().filter(|step| !step.is_done) {
@@ -55,7 +55,7 @@ impl Reserved {
         Ok(Some(Reserved { directory, _lock: lock }))
     }
 
-    /// Notes which step is being made.
+    /// Records which step is being made.
     pub(super) fn note(&self, chain: &Chain, index: usize) -> Result<(), RunError> {
         let steps = chain.steps.iter().map(super::Step::name).collect();
         let standing = Standing { steps, number: index + 1 };
@@ -63,10 +63,10 @@ impl Reserved {
         Ok(write_atomically(&self.directory.chain(), write)?)
     }
 
-    /// Leaves the directory to the training itself.
+    /// Releases the directory to the training itself.
     ///
     /// # Errors
-    /// When the note cannot be removed.
+    /// If the note cannot be removed.
     pub fn release(self) -> Result<(), RunError> {
         let path: PathBuf = self.directory.chain();
         match fs::remove_file(&path) {

@@ -1,10 +1,10 @@
 //! Compact models: a network in a few megabytes, for play.
 //!
-//! 1. The network plays, and the lookups of a 3-ply search are counted: the weights that `visits` meets.
-//! 2. What weights have in common moves into small tuples (`redundant`), and weight promotion is resolved.
-//! 3. Every weight gets a precision by its visits, and the tables are packed. The mean square error of a value is the sum
-//!    over its weights of visits × error²; for a given number of bits it is least if the step of a weight goes with
-//!    1/√visits. The step of the rarest weights is then chosen such that the file has the size that is wanted.
+//! 1. The network plays, and `visits` counts the weights that a 3-ply search looks up.
+//! 2. The common part of weights moves into small tuples (`redundant`), and weight promotion is resolved.
+//! 3. Every weight gets a precision by its visits, and the tables are packed. The mean square error of a value is the
+//!    sum over its weights of visits × error²; for a given number of bits it is minimal if the step of a weight is
+//!    proportional to 1/√visits. The step of the rarest weights is chosen such that the file has the requested size.
 
 mod rearrange;
 mod redundant;
@@ -23,10 +23,10 @@ use afterstate_threads::{Queue, watched};
 use rearrange::{Rearranged, rearrange};
 use visits::Visits;
 
-/// What a compact model is to be.
+/// The parameters of a compact model.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CompactSettings {
-    /// The largest number of bytes of its file.
+    /// The maximum size of its file in bytes.
     pub bytes: u64,
     /// The number of games in which visits are counted.
     pub games: u64,
@@ -34,29 +34,29 @@ pub struct CompactSettings {
     pub seed: u64,
     /// Their rules.
     pub rules: Rules,
-    /// The boards that the player that is counted downgrades.
+    /// The boards that the counted player downgrades.
     pub downgrade: Option<Downgrade>,
-    /// The number of threads that play.
+    /// The number of threads.
     pub threads: usize,
 }
 
-/// How far it has come.
+/// The progress of compaction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum CompactProgress {
-    /// So many games have been played.
+    /// The number of games played.
     Played(u64),
-    /// A try at packing: the step of the rarest weights, the number of weights that are kept, and of bytes.
+    /// A packing attempt: the step of the rarest weights, the number of weights kept, and the number of bytes.
     Packed(f32, u64, u64),
 }
 
-/// Why a model cannot be made compact.
+/// Why a model cannot be compacted.
 #[derive(Debug, thiserror::Error)]
 pub enum CompactError {
-    /// Values that a search has no use for.
-    #[error("a network of {0} cannot be made compact: only values of afterstates are searched")]
+    /// Values that cannot be used for a search.
+    #[error("a network of {0} cannot be compacted: searches need values of afterstates")]
     Values(Values),
-    /// A size that the file cannot have.
-    #[error("{0} bytes are too few for a model: it takes 100000")]
+    /// A size that is too small.
+    #[error("{0} bytes are too few for a model: it needs at least 100000")]
     Bytes(u64),
     /// The compact network does not fit into memory.
     #[error(transparent)]
@@ -64,18 +64,18 @@ pub enum CompactError {
     /// It cannot be packed.
     #[error(transparent)]
     Packing(#[from] FileProblem),
-    /// Someone had enough of it.
+    /// It was stopped.
     #[error("stopped")]
     Stopped,
 }
 
-/// What the header and the metadata of a file may take.
+/// The space reserved for the header and metadata of a file.
 const HEADER: u64 = 16 << 10;
 
-/// Makes a network compact. `watch` sees the progress; when it returns `false`, that is all.
+/// Compacts a network. `watch` receives the progress; compaction stops when it returns `false`.
 ///
 /// # Errors
-/// When the network is not of afterstates or too large, or `watch` has stopped it.
+/// If the network is not of afterstates or too large, or `watch` stops it.
 pub fn compact(
     network: &Network,
     settings: CompactSettings,
@@ -124,19 +124,19 @@ fn count_visits(
     if whole { Ok(visits) } else { Err(CompactError::Stopped) }
 }
 
-/// Packs with the step that makes the file as large as it may be.
+/// Packs with the step at which the file just fits the size limit.
 fn fit(
     Rearranged { network, stages, precisions }: &Rearranged,
     bytes: u64,
     mut watch: impl FnMut(&Packed, f32) -> bool,
 ) -> Result<Packed, CompactError> {
-    /// Good enough.
+    /// The share of the size limit that is good enough.
     const LEAST: f64 = 0.99;
     const MOST_TRIES: usize = 12;
-    /// Finer steps than this, log₂ of a point, serve no one, however much room there is.
+    /// Finer steps than this, log₂ of a point, have no benefit, however much space there is.
     const FINEST: f64 = -8.0;
     let mut log_step: f64 = 9.0;
-    // The nearest tries on both sides: log₂ of the step, and the logarithm of the size against what it may be.
+    // The nearest attempts on both sides: log₂ of the step, and the logarithm of the size relative to the limit.
     let mut too_large: Option<(f64, f64)> = None;
     let mut small: Option<(f64, f64)> = None;
     let mut best = None;
@@ -158,7 +158,7 @@ fn fit(
         }
         let next = match (too_large, small) {
             (Some((fine, above)), Some((coarse, below))) => fine + (coarse - fine) * above / (above - below),
-            // Three times the step makes about half the size.
+            // Three times the step gives about half the size.
             _ => log_step + (tried.1 * 2.3).clamp(-4.0, 4.0),
         };
         log_step = next.max(FINEST);

@@ -1,4 +1,4 @@
-//! The network as it is to be packed: with small tuples, without weight promotion, and with a precision for every weight.
+//! Prepares a network for packing: with small tuples, without weight promotion, and with a precision for every weight.
 
 use afterstate_network::{
     Network, NetworkError, NetworkSpec,
@@ -10,27 +10,27 @@ use super::{
     visits::Visits,
 };
 
-/// A network as it is to be packed.
+/// A network prepared for packing.
 pub(super) struct Rearranged {
     pub(super) network: Network,
-    /// How its stages are to be coded: those that weight promotion has made from one another, as differences.
+    /// How to code its stages: those related by weight promotion as differences.
     pub(super) stages: StageCoding,
     /// The precisions of its weights, by index.
     pub(super) precisions: Vec<u8>,
 }
 
-/// The tables of a network as it goes through the stages.
+/// The tables of a network during the pass over the stages.
 struct Rearranging<'a> {
     old: &'a Network,
     visits: &'a Visits,
     new: Rearranged,
-    /// The tables of the old network in the stage before, weight promotion resolved.
+    /// The tables of the old network in the previous stage, with weight promotion resolved.
     before: Vec<Vec<f32>>,
     /// The tables of the new network.
     tables: Vec<Vec<f32>>,
 }
 
-/// The same values in a network with small tuples and without weight promotion.
+/// Converts to a network of the same values with small tuples and without weight promotion.
 pub(super) fn rearrange(old: &Network, visits: &Visits) -> Result<Rearranged, NetworkError> {
     let spec = old.spec();
     let tuples = redundant::with_small(spec);
@@ -53,7 +53,7 @@ pub(super) fn rearrange(old: &Network, visits: &Visits) -> Result<Rearranged, Ne
 }
 
 impl Rearranging<'_> {
-    /// Goes on to a stage: what differs from the stage before is moved into small tables as far as can be.
+    /// Processes a stage: moves its differences from the previous stage into small tables as far as possible.
     fn stage(&mut self, stage: usize) {
         let spec = self.new.network.spec().clone();
         let mut order: Vec<usize> = (0..spec.tables_per_set()).collect();
@@ -79,7 +79,8 @@ impl Rearranging<'_> {
         }
     }
 
-    /// How a table of the old network differs from the stage before, and its visits; zeros for a tuple that it has not.
+    /// The change of a table of the old network from the previous stage, and its visits; zeros for a tuple that it
+    /// lacks.
     fn change(&mut self, stage: usize, table: usize) -> (Vec<f32>, Vec<u32>) {
         let spec = self.old.spec();
         let Some(before) = self.before.get_mut(table) else {
@@ -95,7 +96,7 @@ impl Rearranging<'_> {
         (change.collect(), self.old.indices(number).map(|index| self.visits.get(index)).collect())
     }
 
-    /// Takes what has changed where there are visits; other weights are those of the stage before, or 0.
+    /// Applies changes where there are visits; other weights are those of the previous stage, or 0.
     fn take(&mut self, stage: usize, table: usize, change: &[f32], visits: &[u32]) {
         let Rearranged { network, precisions, .. } = &mut self.new;
         let number = stage * network.spec().tables_per_set() + table;
@@ -109,7 +110,7 @@ impl Rearranging<'_> {
     }
 }
 
-/// The precision of a weight that was visited so often: one more for four times the visits.
+/// The precision of a weight with this many visits: one more for four times the visits.
 fn precision(visits: u32) -> u8 {
     let half_log = |visits: u32| (f64::from(visits).log2() / 2.0).round() as u8 + 1;
     if visits == 0 { 0 } else { half_log(visits).min(packed::FINEST) }

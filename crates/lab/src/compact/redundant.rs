@@ -1,8 +1,8 @@
-//! Small tuples that speak for larger ones (redundant encoding, jaskowski-2016, V.E, after training).
+//! Small tuples that take over parts of larger ones (redundant encoding, jaskowski-2016, V.E, after training).
 //!
-//! What the weights of a table have in common wherever a few of its cells are alike is moved into the table of those
-//! cells alone. Every value stays the same, but what is left in the large table is smaller, so that it takes fewer bits, and where a
-//! weight of the large table is left out the small ones still say what is usual there.
+//! The common part of a large table's weights that agree in a few cells is moved into the table of those
+//! cells. Every value stays the same, but the remainders in the large table are smaller and take fewer bits, and if a
+//! weight of the large table is dropped, the small tables still hold its typical value.
 
 use afterstate_game::Symmetry;
 use afterstate_network::{NetworkSpec, Tuple, Tuples};
@@ -10,21 +10,22 @@ use afterstate_network::{NetworkSpec, Tuple, Tuples};
 /// The small tuples: rows, squares and their parts, as in 42-33-4-22-3.
 const SMALL: &str = "0123 4567 0145 1256 569a 012 456";
 
-/// The passes over the small tuples, each of which takes what those before it have left.
+/// The passes over the small tuples, each of which processes the remainder of the previous ones.
 const PASSES: usize = 2;
 
-/// More visits than this count as so many: what is visited often is kept anyway.
+/// The maximum count of visits: frequently visited weights are kept anyway.
 const MOST_VISITS: u32 = 64;
 
-/// How a small tuple lies in a large one.
+/// The position of a small tuple inside a large one.
 pub(super) struct Inside {
     /// The number of the small tuple.
     pub(super) small: usize,
-    /// For each cell of the large tuple, what its label counts in the small one's index; 0 where it has no part in it.
+    /// For each cell of the large tuple, the factor of its label in the small one's index; 0 if the cell is not part of
+    /// it.
     counts: Vec<usize>,
 }
 
-/// The tuples of a network with small ones added, as far as there are large ones that contain them.
+/// The tuples of a network plus those small ones that a large tuple contains.
 pub(super) fn with_small(spec: &NetworkSpec) -> Tuples {
     let mut tuples = spec.tuples.as_slice().to_vec();
     let fits = |small: &Tuple| {
@@ -40,13 +41,13 @@ pub(super) fn with_small(spec: &NetworkSpec) -> Tuples {
     Tuples::new(tuples).unwrap_or_else(|_| spec.tuples.clone())
 }
 
-/// Whether small tuples are for this network: without symmetric sampling they would have to be there in all their places, and
-/// with value ranges, in all of them.
+/// Whether small tuples suit this network: without symmetric sampling they would be needed in all their positions, and
+/// with value ranges, in all ranges.
 fn can_move(spec: &NetworkSpec) -> bool {
     spec.symmetric && spec.side == 4 && spec.ranges.is_none()
 }
 
-/// The small tuples of a network that lie in a table's tuple, largest first, every image of them apart.
+/// The small tuples inside a table's tuple, largest first, every image separately.
 pub(super) fn all_inside(spec: &NetworkSpec, table: usize) -> Vec<Inside> {
     let large = spec.tuple(table);
     let mut all: Vec<Inside> = Vec::new();
@@ -61,7 +62,7 @@ pub(super) fn all_inside(spec: &NetworkSpec, table: usize) -> Vec<Inside> {
     all
 }
 
-/// The ways in which an image of a small tuple lies in a large one.
+/// The positions of images of a small tuple inside a large one.
 fn inside(spec: &NetworkSpec, small: &Tuple, number: usize, large: &Tuple) -> Vec<Inside> {
     let c = spec.tile_values;
     let mut found: Vec<(Vec<u8>, Inside)> = Vec::new();
@@ -81,7 +82,7 @@ fn inside(spec: &NetworkSpec, small: &Tuple, number: usize, large: &Tuple) -> Ve
 }
 
 impl Inside {
-    /// The index in the small table that belongs to each index of the large one.
+    /// The index in the small table for each index of the large one.
     fn indices(&self, c: usize) -> Vec<u32> {
         self.counts.iter().fold(vec![0], |indices, &count| {
             (0..c).flat_map(|label| indices.iter().map(move |index| index + (label * count) as u32)).collect()
@@ -89,25 +90,25 @@ impl Inside {
     }
 }
 
-/// What a small table gets from a large one.
+/// The part that moves from a large table to a small one.
 pub(super) struct Moved {
     /// The number of the small tuple.
     pub(super) small: usize,
-    /// What is added to its weights.
+    /// The numbers to add to its weights.
     pub(super) weights: Vec<f32>,
-    /// How often they are looked up.
+    /// The visits of its weights.
     pub(super) visits: Vec<u32>,
 }
 
 impl Moved {
-    /// Adds what it gets from another place. The visits of all places are the same, as far as they are known.
+    /// Adds the part from another position. The visits at all positions are the same, as far as they are known.
     pub(super) fn add(&mut self, other: &Moved) {
         self.weights.iter_mut().zip(&other.weights).for_each(|(weight, other)| *weight += other);
         self.visits.iter_mut().zip(&other.visits).for_each(|(visits, &other)| *visits = other.max(*visits));
     }
 }
 
-/// Moves what the weights of a large table have in common into small tables.
+/// Moves the common part of a large table's weights into small tables.
 pub(super) fn move_out(c: usize, inside: &[Inside], weights: &mut [f32], visits: &[u32]) -> Vec<Moved> {
     let indices: Vec<Vec<u32>> = inside.iter().map(|inside| inside.indices(c)).collect();
     let moved = |(inside, indices): (&Inside, &Vec<u32>)| {

@@ -1,4 +1,4 @@
-//! Which weights play looks up, and how often.
+//! Counts how often play looks up each weight.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -11,13 +11,13 @@ use afterstate_search::{Limit, Player, PlayerSpec, Visitor};
 
 use super::CompactSettings;
 
-/// Every so many moves, the lookups of a search are counted: those of the moves between are much the same.
+/// The lookups of a search are counted only once in this many moves: those in between are much the same.
 const EVERY: u64 = 32;
 
-/// Games are played with this search: nearly as strong as the one that is counted, and many times faster.
+/// The search that plays the games: nearly as strong as the counted one, and many times faster.
 const PLAYED: u32 = 2;
 
-/// Lookups are those of this search.
+/// The search whose lookups are counted.
 const COUNTED: u32 = 3;
 
 /// The number of times that each weight was looked up.
@@ -25,7 +25,7 @@ pub(super) struct Visits {
     counts: Vec<AtomicU32>,
 }
 
-/// Counts the weights of the boards that it sees.
+/// Counts the weights of the boards that are visited.
 struct Counting<'a> {
     network: &'a Network,
     visits: &'a Visits,
@@ -57,7 +57,7 @@ impl Visits {
 
     /// Plays a game and counts.
     ///
-    /// The counts of a game depend on its number and the seed alone: its players have tables of their own.
+    /// The counts of a game depend only on its number and the seed: its players have their own transposition tables.
     pub(super) fn play<const N: usize>(&self, network: &Network, settings: CompactSettings, number: u64) {
         let CompactSettings { rules, seed, downgrade, .. } = settings;
         let search = |plies| PlayerSpec::new(Limit::Plies(plies)).or_downgraded(downgrade);

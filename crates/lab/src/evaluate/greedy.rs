@@ -1,4 +1,4 @@
-//! Greedy evaluation, where a network's speed counts.
+//! Greedy evaluation at full network speed.
 
 use std::sync::atomic::Ordering::Relaxed;
 

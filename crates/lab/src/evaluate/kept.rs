@@ -1,4 +1,4 @@
-//! Results of an evaluation kept in a file, game by game, so that an interrupted one can continue.
+//! The results of an evaluation, stored in a file game by game, so that an interrupted one can continue.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -17,21 +17,21 @@ use crate::{
     stats::GameResult,
 };
 
-/// What the games of a file have in common: its header.
+/// The header of a file of games: what they have in common.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct KeptHeader {
     /// The model that played.
     pub model: String,
     /// The checksum of its file's header, which holds those of all tables.
     pub checksum: String,
-    /// The search that it played with.
+    /// The search that was used.
     pub search: String,
     /// The seed of the games.
     pub seed: u64,
-    /// The goal of the steps whose first positions are kept with the games.
+    /// The goal of the steps whose first positions are stored with the games.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collect: Option<u32>,
-    /// What the file has of an evaluation that is divided.
+    /// The file's share of an evaluation that is divided.
     #[serde(default, flatten)]
     pub share: Option<Share>,
 }
@@ -54,14 +54,14 @@ pub(super) struct KeptGame {
     score: u64,
     tile: u64,
     moves: u64,
-    /// Seconds of evaluation until this game ended, interruptions left out.
+    /// Seconds of evaluation until this game ended, excluding interruptions.
     pub(super) seconds: f64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) positions: Vec<Position>,
     /// The last board.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     board: Option<String>,
-    /// The number of moves after which each largest tile was first there.
+    /// The number of moves after which each new largest tile first appeared.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     firsts: BTreeMap<String, u64>,
 }
@@ -82,7 +82,7 @@ pub struct KeptGames {
     seconds: f64,
 }
 
-/// What a file of games holds.
+/// The content of a file of games.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Kept {
     /// What the games have in common.
@@ -94,14 +94,14 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Reads a file of games; `None` when it is a file of something else. Damaged lines are left out.
+    /// Reads a file of games; `None` if it is some other file. Damaged lines are skipped.
     pub fn read(path: &Path) -> Option<Kept> {
         let (header, games) = Log::<KeptGame>::read_with_header(path).ok()?;
         Some(Kept { header: header.owner()?, seconds: seconds(&games), results: results(&games) })
     }
 }
 
-/// Each game once: no game is played twice, so a line that is there twice was copied.
+/// Each game once: no game is played twice, so a duplicate line was copied.
 fn results(games: &[KeptGame]) -> Vec<GameResult> {
     let mut seen = HashSet::new();
     games.iter().filter(|game| seen.insert(game.game)).map(KeptGame::result).collect()
@@ -112,11 +112,12 @@ pub(super) fn seconds(games: &[KeptGame]) -> f64 {
 }
 
 impl KeptGames {
-    /// Goes on with a file, or begins one. Damaged lines are left out, so that their games are played again; the file as it was is
-    /// then kept aside.
+    /// Continues a file, or creates one. Damaged lines are dropped, so that their games are played again; the original
+    /// file is then kept aside.
     ///
     /// # Errors
-    /// When the file is something else or holds games of another evaluation, another process writes to it, or it cannot be read or written.
+    /// If the file is something else or holds games of another evaluation, another process is writing to it, or it
+    /// cannot be read or written.
     pub fn open(path: &Path, header: &KeptHeader) -> Result<(Self, Option<Repaired>), LogError> {
         let (log, games, repaired) = Log::open(path, &Header::of::<KeptGame>(header))?;
         let (results, seconds) = (results(&games), seconds(&games));
@@ -129,7 +130,7 @@ impl KeptGames {
         &self.results
     }
 
-    /// What the file holds of the games below a number.
+    /// The outcome of the games below a number.
     pub fn outcome(&self, end: u64) -> PlayOutcome {
         let results = self.results.iter().filter(|result| result.game < end).copied().collect();
         let positions = self.positions.iter().filter(|position| position.game < end).cloned().collect();
@@ -146,10 +147,10 @@ impl KeptGames {
         self.seconds
     }
 
-    /// Adds games that ended after so many seconds.
+    /// Adds games, with the seconds of evaluation so far.
     ///
     /// # Errors
-    /// When one cannot be written; the file is then as it was before that game.
+    /// If one cannot be written; the file is then as it was before that game.
     pub fn add(&mut self, ended: &PlayOutcome, seconds: f64) -> Result<(), LogError> {
         for result in &ended.results {
             let GameResult { game, score, max_exponent, moves } = *result;

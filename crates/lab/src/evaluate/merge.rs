@@ -1,4 +1,4 @@
-//! The parts of an evaluation put together.
+//! Merging the parts of an evaluation.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,7 @@ pub enum MergeError {
     /// There is nothing to merge.
     #[error("no files of games")]
     Nothing,
-    /// A file that is damaged, or no file of games.
+    /// A file that is damaged, or not a file of games.
     #[error(transparent)]
     File(#[from] LogError),
     /// Games that are not a part.
@@ -32,9 +32,9 @@ pub enum MergeError {
         first: PathBuf,
         /// What differs.
         what: &'static str,
-        /// What the file says.
+        /// The value in the file.
         found: String,
-        /// What the other says.
+        /// The value in the first file.
         expected: String,
     },
     /// The same part in two files.
@@ -47,23 +47,23 @@ pub enum MergeError {
         /// The part.
         part: String,
     },
-    /// Parts that are in no file.
+    /// A part that is in none of the files.
     #[error("no file holds part {0}")]
     Missing(String),
-    /// A part that has not been played to its end.
+    /// A part that is unfinished.
     #[error("{} is not finished: {missing} of its {games} games are missing, the first of them game {game}", path.display())]
     Unfinished {
         /// The file.
         path: PathBuf,
-        /// The games that are not there.
+        /// The number of missing games.
         missing: u64,
         /// The games of the part.
         games: u64,
-        /// The first game that is not there.
+        /// The first missing game.
         game: u64,
     },
-    /// A game in a part that does not hold it, or there twice.
-    #[error("{} holds game {game}, which is there twice or not of its part", path.display())]
+    /// A game that is not of this part, or is there twice.
+    #[error("{} holds game {game}, which is a duplicate or not of its part", path.display())]
     Stray {
         /// The file.
         path: PathBuf,
@@ -75,7 +75,7 @@ pub enum MergeError {
 /// The result of all parts of an evaluation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Merged {
-    /// What the games have in common; the part is that of the first file.
+    /// What the games have in common, except that the part is that of the first file.
     pub header: KeptHeader,
     /// The side of the board.
     pub side: usize,
@@ -85,10 +85,10 @@ pub struct Merged {
     pub seconds: f64,
 }
 
-/// Puts the parts of an evaluation together, and gives what one machine would have found.
+/// Merges the parts of an evaluation. The result is the same as on one machine.
 ///
 /// # Errors
-/// When a part is missing, doubled, damaged, unfinished, or of another evaluation.
+/// If a part is missing, duplicated, damaged, unfinished, or of another evaluation.
 pub fn merge(paths: &[PathBuf]) -> Result<Merged, MergeError> {
     let mut parts: BTreeMap<u64, &Path> = BTreeMap::new();
     let mut merged: Option<(Merged, Share)> = None;
@@ -118,7 +118,7 @@ pub fn merge(paths: &[PathBuf]) -> Result<Merged, MergeError> {
     Ok(merged)
 }
 
-/// A file of games without a damaged line.
+/// Reads a file of games that must not have a damaged line.
 fn read(path: &Path) -> Result<(KeptHeader, Vec<KeptGame>), MergeError> {
     let (header, _) = Log::<KeptGame>::read_with_header(path)?;
     let header = header.owner().ok_or_else(|| MergeError::NoPart(path.to_owned()))?;
@@ -150,7 +150,7 @@ fn check_same(
     }
 }
 
-/// All games of a part, each of them once.
+/// All games of a part, each once.
 fn whole(
     path: &Path,
     Share { part, games, .. }: Share,

@@ -9,10 +9,10 @@ use super::{
 };
 use crate::stats::Spread;
 
-/// The smallest tile that counts, as an exponent: 128.
+/// The smallest tile included, as an exponent: 128.
 const SMALLEST: u8 = 7;
 
-/// How games stand when they first make a tile.
+/// Scores and moves of games when they first make a tile.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Milestone {
     /// The tile.
@@ -41,13 +41,12 @@ impl Mean {
     }
 }
 
-/// What a game had when it first made each tile: exponent, score and moves.
+/// The exponent, score and moves when a game first made each tile.
 type Firsts = Vec<(u8, u64, u64)>;
 
 impl Contest<'_> {
-    /// Plays the games, and says how they stood when each tile was first made, smaller tiles first. `watch` is called when a game
-    /// ends, and now and then between, with the number of games that ended; when it returns `false`, play stops and there
-    /// is no result.
+    /// Plays the games, and returns the milestones, smaller tiles first. `watch` receives the number of games that have
+    /// ended, at each end and sometimes in between; when it returns `false`, play stops and there is no result.
     pub fn milestones(&self, watch: impl FnMut(u64) -> bool) -> Option<Vec<Milestone>> {
         match self.network.spec().side {
             4 => self.milestones_on::<4>(watch),
@@ -82,13 +81,13 @@ impl Contest<'_> {
                 watch(ended)
             },
         );
-        // The order in which games end is no matter of the result.
+        // The order in which games end must not affect the result.
         firsts.sort_unstable();
         whole.then(|| milestones(&firsts))
     }
 }
 
-/// Notes the game if its largest tile is new.
+/// Records the game if its largest tile is new.
 fn note<const N: usize>(firsts: &mut Firsts, game: &Game<N>) {
     let largest = game.state().board().max_exponent();
     if largest >= SMALLEST && firsts.last().is_none_or(|(last, ..)| *last < largest) {

@@ -1,6 +1,6 @@
-//! Evaluation: numbered games, on any number of threads, with the same result for all of them.
+//! Evaluation: numbered games, on any number of threads, with the same result for any number.
 //!
-//! A game depends on the player, the seed and its number alone (players that search by time apart: how far they get
+//! A game depends only on the player, the seed and its number (except for players that search by time, whose depth
 //! depends on the machine). The threads take the numbers from one [`Dealer`].
 
 mod greedy;
@@ -28,7 +28,7 @@ pub use milestones::{Mean, Milestone};
 pub use survival::{Position, Steps, Survival, SurvivalError, Survivor, positions_at, write_positions};
 pub use times::{TimeSummary, Times};
 
-/// The seed of evaluations unless given. It differs from that of training, and
+/// The default seed of evaluations. It differs from that of training, and
 /// evaluations of different models play the same games.
 pub const SEED: u64 = 2048;
 
@@ -39,11 +39,11 @@ pub struct Games<'a> {
     pub rules: Rules,
     /// The seed of all games.
     pub seed: u64,
-    /// Deals out their numbers.
+    /// Deals out the numbers of the games.
     pub dealer: &'a dyn Dealer,
 }
 
-/// Lets a network play greedily, and gives the results by number. `watch` sees the games as they end, short
+/// Lets a network play greedily, and returns the results by number. `watch` receives the games as they end, short
 /// ones first; when it returns `false`, play stops and there is no result.
 pub fn evaluate(
     network: &Network,
@@ -54,8 +54,8 @@ pub fn evaluate(
     greedy::evaluate(network, None, None, games, threads, &mut watch)
 }
 
-/// Lets players play that are no network with a search, such as DCNNs: each thread has one of its own, and plays as many games in
-/// step as [it likes](Player::games_in_step). `watch` is as for [`Contest`].
+/// Lets players other than networks with a search play, such as DCNNs: each thread has its own player, and plays as
+/// many games in step as [it prefers](Player::games_in_step). `watch` is the same as for [`Contest`].
 pub fn evaluate_players<const N: usize, P: Player<N>>(
     games: Games<'_>,
     threads: usize,
@@ -72,43 +72,43 @@ pub struct Contest<'a> {
     pub network: &'a Network,
     /// The search.
     pub player: PlayerSpec,
-    /// Tables that the search asks at its leaves.
+    /// Tables that the search probes at its leaves.
     pub endgames: Option<&'a Endgames>,
     /// Which games to play.
     pub games: Games<'a>,
     /// The number of threads.
     pub threads: usize,
-    /// Steps whose first positions are to be collected.
+    /// Steps whose first positions are collected.
     pub collect: Option<Steps>,
 }
 
-/// What came out of a contest.
+/// The outcome of a contest.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct PlayOutcome {
     /// The games by number.
     pub results: Vec<GameResult>,
-    /// How long the moves took; nothing is known for greedy play, where games take turns.
+    /// The times of moves; unknown for greedy play, where games alternate.
     pub times: Times,
     /// The first positions of the steps.
     pub positions: Vec<Position>,
-    /// How the games went; nothing is known for greedy play.
+    /// The courses of the games; unknown for greedy play.
     #[serde(default)]
     pub courses: Vec<Course>,
 }
 
-/// How a game went.
+/// The course of a game.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Course {
     /// The number of the game.
     pub game: u64,
     /// The last board.
     pub board: String,
-    /// The number of moves after which each largest tile was first there.
+    /// The number of moves after which each new largest tile first appeared.
     pub firsts: BTreeMap<u64, u64>,
 }
 
 impl PlayOutcome {
-    /// Adds what came out of other games.
+    /// Adds the outcome of other games.
     pub fn add(&mut self, other: &PlayOutcome) {
         self.results.extend_from_slice(&other.results);
         self.times.merge(&other.times);
@@ -116,7 +116,7 @@ impl PlayOutcome {
         self.courses.extend_from_slice(&other.courses);
     }
 
-    /// Puts the games into the order of their numbers.
+    /// Sorts the games by number.
     pub fn sort(&mut self) {
         self.results.sort_unstable_by_key(|result| result.game);
         self.positions.sort_by_key(|position| (position.game, position.step));
@@ -124,7 +124,8 @@ impl PlayOutcome {
 }
 
 impl Contest<'_> {
-    /// Plays. `watch` sees what came of the games as they end; when it returns `false`, play stops and there is no result.
+    /// Plays. `watch` receives the outcome of the games as they end; when it returns `false`, play stops and there is
+    /// no result.
     pub fn play(&self, mut watch: impl FnMut(&PlayOutcome) -> bool) -> Option<PlayOutcome> {
         let watch = &mut watch;
         let Contest { network, player, endgames, games, threads, .. } = *self;
@@ -135,7 +136,7 @@ impl Contest<'_> {
         self.play_with_courses(watch)
     }
 
-    /// As [`play`](Self::play), with the course of every game, which takes longer where play is greedy.
+    /// Like [`play`](Self::play), with the course of every game, which is slower for greedy play.
     pub fn play_with_courses(&self, mut watch: impl FnMut(&PlayOutcome) -> bool) -> Option<PlayOutcome> {
         let watch = &mut watch;
         match self.network.spec().side {

@@ -1,5 +1,5 @@
-//! Games of players, on threads that have one each: of those that search one after the other, of those that look at many boards at once
-//! several in step.
+//! Games of players, with one player for each thread: one after the other for players that search, several in step for
+//! players that evaluate many boards at once.
 
 use std::{
     collections::BTreeMap,
@@ -67,7 +67,7 @@ pub(super) fn play_all<const N: usize, P: Player<N>>(
     whole.then_some(outcome)
 }
 
-/// Lets a player continue a game until it is over, or `watch` has seen enough; `false` when it was stopped.
+/// Lets a player continue a game until it is over, or `watch` ends it; returns `false` if stopped.
 pub(super) fn play<const N: usize>(
     player: &mut dyn Player<N>,
     game: &mut Game<N>,
@@ -77,7 +77,7 @@ pub(super) fn play<const N: usize>(
 ) -> bool {
     while watch(game) {
         let advice = player.advise(game.state());
-        // A search that was stopped has not seen enough to move by.
+        // A search that was stopped is not a basis for a move.
         if stop.load(Relaxed) {
             return false;
         }
@@ -88,12 +88,12 @@ pub(super) fn play<const N: usize>(
     true
 }
 
-/// The moves after which tiles were first there.
+/// The number of moves after which tiles first appeared.
 #[derive(Clone, Default)]
 struct Firsts(BTreeMap<u64, u64>);
 
 impl Firsts {
-    /// Looks at a game before its first move and after each. A move makes at most one tile that is larger than all before.
+    /// Called before a game's first move and after each move. A move makes at most one tile larger than all before.
     fn note<const N: usize>(&mut self, game: &Game<N>) {
         let largest = u64::from(game.state().board().max_tile());
         if self.0.last_key_value().is_none_or(|(tile, _)| largest > *tile) {
@@ -101,19 +101,19 @@ impl Firsts {
         }
     }
 
-    /// How a game went that is over.
+    /// The course of a finished game.
     fn course<const N: usize>(self, number: u64, game: &Game<N>) -> Course {
         Course { game: number, board: game.state().to_string(), firsts: self.0 }
     }
 }
 
-/// The result of a game that is over.
+/// The result of a finished game.
 fn finish<const N: usize>(number: u64, game: &Game<N>) -> GameResult {
     let max_exponent = game.state().board().max_exponent();
     GameResult { game: number, score: game.score(), max_exponent, moves: game.moves() }
 }
 
-/// Lets players play games in step, as many in each thread as its player likes.
+/// Lets players play games in step, in each thread as many as its player prefers.
 pub(super) fn play_in_step<const N: usize, P: Player<N>>(
     games: Games<'_>,
     threads: usize,
@@ -169,10 +169,10 @@ pub(super) fn play_in_step<const N: usize, P: Player<N>>(
     whole.then_some(outcome)
 }
 
-/// Does pieces of work on threads, which take them as they come. Each has a worker of its own; a piece that was stopped has no result. `watch` sees
-/// the results as they come, and now and then nothing; when it returns `false`, everything stops: workers and work are given the flag that
-/// is then set, so that a long search can end in the middle. Threads are never more than two pieces ahead of it. Returns whether
-/// nothing was stopped.
+/// Processes pieces of work on threads, which take them in turn. Each thread has its own worker; a piece that is
+/// stopped has no result. `watch` receives the results as they come, and sometimes nothing; when it returns `false`,
+/// everything stops: the flag passed to workers and work is set, so that a long search can end early. Threads are never
+/// more than two pieces ahead of `watch`. Returns whether nothing was stopped.
 pub(crate) fn in_parallel<P, W, T: Send>(
     pieces: impl Iterator<Item = P> + Send,
     threads: usize,

@@ -1,8 +1,8 @@
 //! Stage survival: how often a player gets from one step of the late game to the next.
 //!
-//! On the way to a 65536-tile a game passes eight steps: from 16384 to 32768, then + 16384, + 8192 and so on to + 512, and
-//! the 65536 itself. Whole games at this level take long, and their scores scatter widely; the share of saved positions from
-//! which the next step is reached says more in less time.
+//! On the way to a 65536-tile a game passes eight steps: from 16384 to 32768, then + 16384, + 8192 and so on to + 512,
+//! and the 65536 itself. Whole games at this level take long, and their scores vary widely; the share of saved
+//! positions that reach the next step tells more in less time.
 
 use std::{
     array,
@@ -24,7 +24,7 @@ use crate::{
     stats::wilson,
 };
 
-/// The steps to a tile, each by the sum of the large tiles at its start.
+/// The steps to a tile, each identified by the sum of the large tiles at its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Steps {
     goal: u32,
@@ -37,23 +37,23 @@ impl Default for Steps {
     }
 }
 
-/// Why there is no such step.
+/// Why a step is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum SurvivalError {
-    /// The goal is no tile that steps lead to.
-    #[error("{0} is no goal: it must be a tile from 256 to 131072")]
+    /// The goal is not a tile to which steps lead.
+    #[error("{0} is not a goal: it must be a tile from 256 to 131072")]
     Goal(u32),
-    /// A number that is no step.
-    #[error("{found} is no step towards {goal} here: the steps are {steps}")]
+    /// A number that is not a step.
+    #[error("{found} is not a step towards {goal} here: the steps are {steps}")]
     Step {
         /// The requested one.
         found: u32,
         /// The tile that the steps lead to.
         goal: u32,
-        /// What there is.
+        /// The existing steps.
         steps: String,
     },
-    /// There is nothing to start from.
+    /// There is no starting position.
     #[error("{path} holds no position at the start of step {step}")]
     NoPositions {
         /// The file.
@@ -66,7 +66,7 @@ pub enum SurvivalError {
     Board {
         /// The file.
         path: String,
-        /// What it says.
+        /// The text of the board.
         board: String,
         /// What is wrong with it.
         source: ParseError,
@@ -80,7 +80,7 @@ impl Steps {
     /// The steps to a tile.
     ///
     /// # Errors
-    /// When it is no tile, or too small for eight steps.
+    /// If it is not a tile, or too small for eight steps.
     pub fn to(goal: u32) -> Result<Self, SurvivalError> {
         let possible = goal.is_power_of_two() && (256..=1 << 17).contains(&goal);
         if possible { Ok(Steps { goal }) } else { Err(SurvivalError::Goal(goal)) }
@@ -96,10 +96,10 @@ impl Steps {
         })
     }
 
-    /// Where a way ends that begins at one step: at the one that is asked for, or at the next one.
+    /// Where a stretch that begins at one step ends: at the requested step, or at the next one.
     ///
     /// # Errors
-    /// When there is no such step, or none after the first.
+    /// If there is no such step, or it is not after the first.
     pub fn end(&self, from: u32, to: Option<u32>) -> Result<u32, SurvivalError> {
         let sums = self.sums();
         let find = |among: &[u32], step: u32| {
@@ -112,13 +112,13 @@ impl Steps {
         to.map_or(Ok(0), |to| find(after, to)).map(|index| after[index])
     }
 
-    /// The sum of the different large tiles on a board. Tiles are powers of two, so a larger sum is further on.
+    /// The sum of the distinct large tiles on a board. Tiles are powers of two, so a larger sum is further on.
     fn sum<const N: usize>(&self, board: Board<N>) -> u32 {
         let tiles = board.exponents().fold(0, |tiles, exponent| tiles | 1u32 << exponent);
         tiles & !(self.goal / 128 - 1)
     }
 
-    /// The last step that a board has got to.
+    /// The last step that a board has reached.
     fn reached<const N: usize>(&self, board: Board<N>) -> Option<u32> {
         let sum = self.sum(board);
         self.sums()[..8].iter().rev().find(|&&step| sum >= step).copied()
@@ -132,13 +132,13 @@ pub struct Position {
     pub step: u32,
     /// The board.
     pub board: String,
-    /// The number of the game that it comes from.
+    /// The number of the game of which it is part.
     pub game: u64,
-    /// The score of that game up to there.
+    /// The score of that game so far.
     pub score: u64,
 }
 
-/// Notes the first position of each step in a game that continues from there.
+/// Records the first position of each step in a game.
 pub(super) struct Collector {
     steps: Option<Steps>,
     last: u32,
@@ -165,23 +165,23 @@ impl Collector {
     }
 }
 
-/// How many positions got to the next step.
+/// How many positions reached the next step.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Survival {
-    /// Where they started.
+    /// The step at which they started.
     pub from: u32,
-    /// Where they should get to.
+    /// The step to reach.
     pub to: u32,
     /// The number of games.
     pub games: u64,
-    /// The number of games that got there.
+    /// The number of games that reached it.
     pub reached: u64,
     /// How long the moves took.
     pub move_ms: Option<TimeSummary>,
 }
 
 impl Survival {
-    /// The share that got there.
+    /// The share that reached it.
     pub fn share(&self) -> f64 {
         self.reached as f64 / self.games as f64
     }
@@ -192,10 +192,10 @@ impl Survival {
     }
 }
 
-/// The boards of a file of positions at the start of a step.
+/// The boards of a file of positions that are at the start of a step.
 ///
 /// # Errors
-/// When the file cannot be read, or holds none.
+/// If the file cannot be read, or holds none.
 pub fn positions_at<const N: usize>(path: &Path, step: u32) -> Result<Vec<State<N>>, SurvivalError> {
     let name = || path.display().to_string();
     let positions: Vec<Position> = read_lines(path)?;
@@ -210,7 +210,7 @@ pub fn positions_at<const N: usize>(path: &Path, step: u32) -> Result<Vec<State<
 /// Writes positions, one on each line.
 ///
 /// # Errors
-/// When it fails.
+/// If writing fails.
 pub fn write_positions<'a>(
     out: &mut dyn Write,
     mut positions: impl Iterator<Item = &'a Position>,
@@ -218,14 +218,14 @@ pub fn write_positions<'a>(
     positions.try_for_each(|position| writeln!(out, "{}", serde_json::to_string(position)?))
 }
 
-/// Lets a player continue from positions at the start of a step, until a later step or the end of the game. `watch` sees
-/// how it stands; when it returns `false`, play stops and there is no result.
+/// Lets a player continue from positions at the start of a step, until a later step or the end of the game. `watch`
+/// receives intermediate results; when it returns `false`, play stops and there is no result.
 pub struct Survivor<'a> {
     /// The network.
     pub network: &'a Network,
     /// The search.
     pub player: PlayerSpec,
-    /// Tables that the search asks at its leaves.
+    /// Tables that the search probes at its leaves.
     pub endgames: Option<&'a Endgames>,
     /// The rules.
     pub rules: Rules,
@@ -236,7 +236,7 @@ pub struct Survivor<'a> {
 }
 
 impl Survivor<'_> {
-    /// Plays so many games from one step to another ([`Steps::end`]), from one position after the other.
+    /// Plays this many games from one step to another ([`Steps::end`]), cycling through the positions.
     pub fn play<const N: usize>(
         &self,
         steps: Steps,

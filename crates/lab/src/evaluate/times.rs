@@ -1,14 +1,14 @@
-//! How long moves take, and how many boards are evaluated for them.
+//! How long moves take, and how many boards they evaluate.
 
 use std::time::Duration;
 
 use afterstate_search::Advice;
 use serde::{Deserialize, Serialize};
 
-/// Steps in which a time doubles: percentiles are exact to 2%.
+/// The number of bins in which a time doubles: percentiles are exact to 2%.
 const STEPS: f64 = 32.0;
 
-/// A count of times, in steps that grow with the time.
+/// A histogram of times, with logarithmic bins.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Times {
     counts: Vec<u64>,
@@ -23,27 +23,27 @@ pub struct TimeSummary {
     /// The mean time.
     #[serde(default)]
     pub mean: f64,
-    /// Half of the moves took at most this.
+    /// The median time.
     pub p50: f64,
-    /// 90% of the moves took at most this.
+    /// The 90th percentile.
     pub p90: f64,
-    /// 99% of the moves took at most this.
+    /// The 99th percentile.
     pub p99: f64,
     /// The longest time.
     pub max: f64,
-    /// The mean number of afterstates that were evaluated for a move.
+    /// The mean number of afterstates evaluated for a move.
     #[serde(default)]
     pub nodes: f64,
 }
 
 impl Times {
-    /// Counts what a move took.
+    /// Adds the time and nodes of a move.
     pub fn add_move(&mut self, advice: &Advice) {
         self.nodes += advice.evaluated;
         self.add(advice.time);
     }
 
-    /// Counts a time.
+    /// Adds a time.
     pub fn add(&mut self, time: Duration) {
         let step = ((time.as_nanos() as f64).max(1.0).log2() * STEPS) as usize;
         if self.counts.len() <= step {
@@ -54,7 +54,7 @@ impl Times {
         self.longest = self.longest.max(time);
     }
 
-    /// Adds the times of another count.
+    /// Adds the times of another histogram.
     pub fn merge(&mut self, other: &Times) {
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -65,7 +65,7 @@ impl Times {
         self.nodes += other.nodes;
     }
 
-    /// The time that this share of all times does not exceed; `None` when nothing has been counted.
+    /// The time that this share of all times does not exceed; `None` if empty.
     pub fn percentile(&self, share: f64) -> Option<Duration> {
         let total: u64 = self.counts.iter().sum();
         let needed = ((total as f64 * share).ceil() as u64).max(1);
@@ -78,7 +78,7 @@ impl Times {
         Some(upper.min(self.longest))
     }
 
-    /// The figures that are reported; `None` when nothing has been counted.
+    /// The reported figures; `None` if empty.
     pub fn summary(&self) -> Option<TimeSummary> {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
         let percentile = |share| self.percentile(share).map(milliseconds);

@@ -1,8 +1,8 @@
 //! Append-only files of JSON lines.
 //!
-//! The first line is a header that says what the log belongs to, and every line has a checksum that covers the header
-//! too. A log is begun and repaired by writing it whole and renaming it, and otherwise only grows; a reader that has it open
-//! holds a lock on it. A file that is no log is never touched.
+//! The first line is a header that identifies the log's owner, and every line has a checksum that covers the header
+//! too. A log is created and repaired by writing it whole and renaming it; otherwise it only grows. A process that has
+//! it open holds a lock on it. Files that are not logs are never modified.
 
 use std::{
     fmt,
@@ -21,34 +21,34 @@ use super::{
     seal::{is_sealed, seal, unseal},
 };
 
-/// The key of the header that says what the lines are.
+/// The header key of the kind of lines.
 const KIND: &str = "log";
 
-/// A file of lines that could not be written or read.
+/// Why a log could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// The system refused.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried, such as `write`.
+        /// The attempted action, such as `write`.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// It could not be begun or repaired.
+    /// It could not be created or repaired.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Another process writes to it.
+    /// Another process is writing to it.
     #[error("another process is writing to {}", .0.display())]
     Busy(PathBuf),
-    /// Something else than a log, or a log without its header.
-    #[error("{} is no log of {kind}: it does not begin with the header of one; it is left as it is", path.display())]
+    /// Not a log, or a log without its header.
+    #[error("{} is not a log of {kind}: it has no such header; it is left as it is", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What was looked for.
+        /// The expected kind of lines.
         kind: &'static str,
     },
     /// A log of something else.
@@ -56,12 +56,12 @@ pub enum LogError {
     Other {
         /// The file.
         path: PathBuf,
-        /// What its header says.
+        /// The header found.
         found: Header,
-        /// What it should say.
+        /// The expected header.
         wanted: Header,
     },
-    /// A line that is not what the program wrote.
+    /// A line that the program did not write.
     #[error("{} line {line} is damaged: {problem}", path.display())]
     Line {
         /// The file.
@@ -81,12 +81,12 @@ impl LogError {
     }
 }
 
-/// What a log belongs to.
+/// The identity of a log's owner.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Header(Map<String, Value>);
 
 impl Header {
-    /// The header of a log of these lines that belongs to something.
+    /// The header of a log of these lines with this owner.
     pub fn of<T: Line>(owner: &impl Serialize) -> Self {
         let mut header = Map::from_iter([(KIND.to_owned(), T::KIND.into())]);
         if let Ok(Value::Object(owner)) = serde_json::to_value(owner) {
@@ -95,7 +95,7 @@ impl Header {
         Header(header)
     }
 
-    /// What the log belongs to, if it is what is asked for.
+    /// The owner, if it has the requested type.
     pub fn owner<O: DeserializeOwned>(&self) -> Option<O> {
         serde_json::from_value(Value::Object(self.0.clone())).ok()
     }
@@ -116,16 +116,16 @@ impl fmt::Display for Header {
     }
 }
 
-/// Why a log could not be continued.
+/// Why a log could not be continued as it was.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{} could not be used as it was ({lines} damaged); it is kept as {}, and the log goes on without that",
     path.display(), aside.display(), lines = Lines(*.damaged))]
 pub struct Repaired {
     /// The log.
     pub path: PathBuf,
-    /// The number of its lines that are left out.
+    /// The number of lines that were dropped.
     pub damaged: usize,
-    /// Where the file is kept as it was.
+    /// Where the original file is kept.
     pub aside: PathBuf,
 }
 
@@ -137,20 +137,20 @@ impl fmt::Display for Lines {
     }
 }
 
-/// What a file holds.
+/// The content of a file.
 struct Content<T> {
-    /// None in files from before there were headers.
+    /// `None` in files from before headers were introduced.
     header: Option<Header>,
     /// The lines with their numbers.
     lines: Vec<(usize, Result<T, String>)>,
 }
 
-/// A log, open for more.
+/// A log, open for appending.
 #[derive(Debug)]
 pub struct Log<T> {
     path: PathBuf,
     file: File,
-    /// The length of the file's whole lines.
+    /// The length of the file's complete lines.
     length: u64,
     /// The checksum of the header.
     header: u64,
@@ -158,11 +158,11 @@ pub struct Log<T> {
 }
 
 impl<T: Line> Log<T> {
-    /// Goes on with a log, or begins one, and gives its lines; a last line that a crash cut short is removed. Damaged lines are
-    /// left out, and the file is kept aside as it was.
+    /// Continues a log, or creates one, and returns its lines; a last line that a crash cut short is removed. Damaged
+    /// lines are dropped, and the original file is kept aside.
     ///
     /// # Errors
-    /// When the file is no log or belongs to something else, another process writes to it, or the system refuses.
+    /// If the file is not a log or belongs to something else, another process is writing to it, or the system refuses.
     pub fn open(path: &Path, header: &Header) -> Result<(Self, Vec<T>, Option<Repaired>), LogError> {
         let (file, bytes) = take(path)?;
         let content = parse::<T>(&bytes, path)?;
@@ -176,11 +176,12 @@ impl<T: Line> Log<T> {
         }
     }
 
-    /// Continues a log that belongs to a run because of where it stands: whatever is in it, the run continues. Lines are
-    /// kept up to the first that `keep` refuses, and given back. What cannot be used is left out, and the file is kept aside as it was.
+    /// Continues a log that belongs to a run by its location: whatever it contains, the run continues. Lines are kept
+    /// and returned up to the first that `keep` rejects. Unusable content is dropped, and the original file is kept
+    /// aside.
     ///
     /// # Errors
-    /// When another process writes to it, or the system refuses.
+    /// If another process is writing to it, or the system refuses.
     pub fn resume(
         path: &Path,
         header: &Header,
@@ -193,7 +194,7 @@ impl<T: Line> Log<T> {
                 Some(Content { header: Some(found), lines })
             }
             Ok(content) => content,
-            // Lines that the header was sealed with are of this log, even where the header itself is damaged.
+            // Lines sealed with the header belong to this log, even if the header itself is damaged.
             Err(_) => {
                 let check = header.sealed().1;
                 let whole = bytes.split_inclusive(|&byte| byte == b'\n');
@@ -237,7 +238,7 @@ impl<T: Line> Log<T> {
             file
         } else {
             write_atomically(path, |file| file.write_all(text.as_bytes()))?;
-            // Whoever waits for the old file sees that it has been replaced.
+            // A process that waits for the old file notices that it has been replaced.
             take(path)?.0
         };
         let log =
@@ -246,10 +247,10 @@ impl<T: Line> Log<T> {
         Ok((log, lines, (damaged > 0).then_some(repaired)))
     }
 
-    /// All whole lines of a log; none where there is no file. Logs from before there were headers are read too.
+    /// All complete lines of a log; none if there is no file. Logs from before headers were introduced are read too.
     ///
     /// # Errors
-    /// When it cannot be read, or a line is damaged.
+    /// If it cannot be read, or a line is damaged.
     pub fn read(path: &Path) -> Result<Vec<T>, LogError> {
         let content = read_bytes(path)?.map(|bytes| parse::<T>(&bytes, path)).transpose()?.flatten();
         let lines = content.into_iter().flat_map(|content| content.lines);
@@ -260,7 +261,7 @@ impl<T: Line> Log<T> {
     /// The header and the undamaged lines of a log.
     ///
     /// # Errors
-    /// When it cannot be read, or is no log of such lines.
+    /// If it cannot be read, or is not a log of such lines.
     pub fn read_with_header(path: &Path) -> Result<(Header, Vec<T>), LogError> {
         let bytes = read_bytes(path)?.unwrap_or_default();
         match parse::<T>(&bytes, path)? {
@@ -271,11 +272,11 @@ impl<T: Line> Log<T> {
         }
     }
 
-    /// Adds a line, in one write so that a reader sees it whole. After an error, such as a full disk, the file is as
-    /// before, and other lines can follow.
+    /// Appends a line, in a single write so that readers see it whole. After an error, such as a full disk, the file is
+    /// unchanged, and other lines can follow.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn append(&mut self, line: &T) -> Result<(), LogError> {
         self.try_append(line).map_err(LogError::io("write", &self.path))
     }
@@ -291,7 +292,7 @@ impl<T: Line> Log<T> {
     }
 }
 
-/// A line with its checksum and its end.
+/// A line with its checksum and newline.
 fn sealed<T: Line>(line: &T, header: u64) -> io::Result<String> {
     Ok(seal(&serde_json::to_string(line)?, header).0 + "\n")
 }
@@ -300,7 +301,7 @@ fn foreign<T: Line>(path: &Path) -> LogError {
     LogError::Foreign { path: path.to_owned(), kind: T::KIND }
 }
 
-/// What a file holds, a last line without its end left out; `None` where there is nothing in it.
+/// The content of a file, without an incomplete last line; `None` if it is empty.
 fn parse<T: Line>(bytes: &[u8], path: &Path) -> Result<Option<Content<T>>, LogError> {
     if bytes.is_empty() {
         return Ok(None);
@@ -336,7 +337,7 @@ fn parse<T: Line>(bytes: &[u8], path: &Path) -> Result<Option<Content<T>>, LogEr
     }
 }
 
-/// The header of a log from before there were checksums.
+/// The header of a log from before checksums were introduced.
 fn old_header<T: Line>(first: &[u8]) -> Option<Header> {
     let mut header: Map<String, Value> = serde_json::from_slice(first).ok().filter(|_| !is_sealed(first))?;
     T::is_old_header(&header).then(|| {
@@ -345,10 +346,10 @@ fn old_header<T: Line>(first: &[u8]) -> Option<Header> {
     })
 }
 
-/// A file's lines as they are, without header and checksums: for files that are written whole.
+/// The lines of a file without header and checksums, for files that are written whole.
 ///
 /// # Errors
-/// When it cannot be read, or a line is damaged.
+/// If it cannot be read, or a line is damaged.
 pub fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, LogError> {
     let bytes = read_bytes(path)?.unwrap_or_default();
     let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
@@ -370,7 +371,7 @@ fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, LogError> {
     }
 }
 
-/// Opens a file, makes it if there is none, keeps other writers out, and reads it.
+/// Opens a file, creating it if necessary, locks out other writers, and reads it.
 fn take(path: &Path) -> Result<(File, Vec<u8>), LogError> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         let source = io::Error::other("it is not a regular file");
@@ -381,7 +382,7 @@ fn take(path: &Path) -> Result<(File, Vec<u8>), LogError> {
         let mut file = open.map_err(LogError::io("write", path))?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Err(LogError::Busy(path.to_owned())),
-            // Where the file system has no locks, nobody can be kept out.
+            // On file systems without locks, other writers cannot be locked out.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let mut bytes = Vec::new();
@@ -392,7 +393,7 @@ fn take(path: &Path) -> Result<(File, Vec<u8>), LogError> {
     }
 }
 
-/// Whether a path still leads to an open file: another process may have replaced it before the lock was ours.
+/// Whether a path still leads to an open file: another process may have replaced it before we got the lock.
 #[cfg(unix)]
 pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

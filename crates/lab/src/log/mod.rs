@@ -1,6 +1,6 @@
-//! What a run writes as it goes: `log.jsonl` and `eval.jsonl`, a JSON object on each line.
+//! The logs that a run writes: `log.jsonl` and `eval.jsonl`, with a JSON object on each line.
 //!
-//! Everything that grows line by line is a [`Log`]; everything else is written whole, by
+//! Every file that grows line by line is a [`Log`]; all others are written whole, by
 //! [`write_atomically`](afterstate_network::file::atomic::write_atomically).
 
 mod file;
@@ -17,12 +17,12 @@ use crate::{
 pub(crate) use file::is_at;
 pub use file::{Header, Log, LogError, Repaired, read_lines};
 
-/// A line of a log of some kind.
+/// A line of a kind of log.
 pub trait Line: Serialize + serde::de::DeserializeOwned {
-    /// What the header of such a log calls its lines.
+    /// The name of the lines in the log's header.
     const KIND: &'static str;
 
-    /// Whether this is the header of such a log from before there were checksums.
+    /// Whether this is the header of such a log from before checksums were introduced.
     fn is_old_header(_: &serde_json::Map<String, serde_json::Value>) -> bool {
         false
     }
@@ -36,7 +36,7 @@ impl Line for EvalLine {
     const KIND: &'static str = "evaluations";
 }
 
-/// A report of training. Rates and scores are of the time since the line before; games are episodes that were
+/// A report of training. Rates and scores cover the time since the previous line; games are episodes that were
 /// played from the beginning.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LogLine {
@@ -44,30 +44,30 @@ pub struct LogLine {
     pub actions: u64,
     /// The episodes finished so far, wherever they began.
     pub episodes: u64,
-    /// The seconds of training so far, evaluations and interruptions left out.
+    /// The seconds of training so far, excluding evaluations and interruptions.
     pub seconds: f64,
-    /// The share of the budget that is used, from 0 to 1.
+    /// The share of the budget used, from 0 to 1.
     pub budget_share: f64,
-    /// Moves in each second, over all threads.
+    /// Moves per second, over all threads.
     pub moves_per_second: f64,
-    /// The mean score of the games; none when no game ended.
+    /// The mean score of the games; `None` if no game ended.
     pub mean_score: Option<f64>,
-    /// The highest score of the games; none when no game ended.
+    /// The highest score of the games; `None` if no game ended.
     pub max_score: Option<u64>,
     /// The share of the games that reached at least each tile.
     pub tiles: TileRates,
-    /// The share of the time that games stood still for merges with other replicas, where there are any.
+    /// The share of the time that games paused for merges with other replicas, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_share: Option<f64>,
-    /// The bytes of changes that were merged in each second.
+    /// The bytes of changes merged per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_bytes_per_second: Option<f64>,
-    /// The learning rate in force.
+    /// The current learning rate.
     #[serde(flatten)]
     pub rate: Rate,
 }
 
-/// The learning rate in force, its schedule applied.
+/// The current learning rate, with its schedule applied.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rate {
@@ -102,18 +102,18 @@ pub struct EvalLine {
     pub actions: u64,
     /// The games of training before it.
     pub episodes: u64,
-    /// What came out, in the form of `eval --json`.
+    /// The result, in the format of `eval --json`.
     #[serde(flatten)]
     pub report: EvalReport,
 }
 
-/// The evaluations at the last point of training that has any, one for each search.
+/// The evaluations at the last evaluated point of training, one for each search.
 pub fn last_evaluations(lines: &[EvalLine]) -> Vec<EvalLine> {
     let last = lines.last().map(|line| line.actions);
     lines.iter().filter(|line| Some(line.actions) == last).cloned().collect()
 }
 
-/// The searches of evaluations, in the order in which they come first.
+/// The searches of evaluations, in order of first occurrence.
 pub fn searches(lines: &[EvalLine]) -> Vec<&str> {
     let mut searches: Vec<&str> = Vec::new();
     for line in lines {

@@ -1,11 +1,11 @@
-//! Lines with a checksum: the last key of each object, over everything before it and over the header of the log, so
-//! that a line is known to be whole and to belong where it stands.
+//! Lines with a checksum: the last key of each object, covering everything before it and the header of the log, so
+//! that each line is known to be complete and to belong to its log.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// The key of the checksum, and what stands before it.
+/// The key of the checksum, with the preceding syntax.
 const KEY: &str = ",\"check\":\"";
-/// The length of what a seal adds to an object: the key, sixteen digits, and a quotation mark.
+/// The length that a seal adds to an object: the key, sixteen digits, and a quotation mark.
 const ADDED: usize = KEY.len() + 16 + 1;
 
 /// A JSON object with its checksum; `log` is the checksum of the header, 0 for the header itself.
@@ -15,12 +15,12 @@ pub(super) fn seal(object: &str, log: u64) -> (String, u64) {
     (format!("{open}{KEY}{check:016x}\"}}"), check)
 }
 
-/// Whether a line has a checksum, right or wrong.
+/// Whether a line has a checksum, correct or not.
 pub(super) fn is_sealed(line: &[u8]) -> bool {
     split(line).is_some()
 }
 
-/// The object of a sealed line and its checksum; `None` when there is none or it is wrong.
+/// The object of a sealed line and its checksum; `None` if that is missing or wrong.
 pub(super) fn unseal(line: &[u8], log: u64) -> Option<(Vec<u8>, u64)> {
     let (open, digits) = split(line)?;
     let expected = u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
@@ -49,7 +49,7 @@ mod tests {
             for bit in 0..8 {
                 let mut bytes = line.clone().into_bytes();
                 bytes[i] ^= 1 << bit;
-                // Digits are read in either case.
+                // Digits are accepted in either case.
                 let same = bytes.eq_ignore_ascii_case(line.as_bytes()) && i >= line.len() - 18;
                 assert!(same || unseal(&bytes, 7).is_none(), "byte {i}, bit {bit}");
             }

@@ -120,7 +120,7 @@ fn a_run_whose_log_has_a_damaged_first_line_keeps_the_others() {
     assert_eq!(fs::read_to_string(folder.path().join("log.jsonl.damaged")).unwrap(), damaged);
     assert_eq!(Log::<LogLine>::read(&path).unwrap(), [line(10), line(30)]);
     drop(log);
-    // The lines of another run are not taken, whatever its header looks like.
+    // Lines of another run are not accepted, whatever the header looks like.
     fs::write(&path, &damaged).unwrap();
     assert_eq!(Log::resume(&path, &header(2), |_: &LogLine| true).unwrap().1, []);
 }
@@ -141,13 +141,13 @@ fn what_is_no_log_is_never_touched_but_a_run_goes_on() {
     assert!(matches!(Log::<LogLine>::open(&path, &header(2)), Err(LogError::Other { .. })));
     assert_eq!(fs::read_to_string(&path).unwrap(), whole);
 
-    // The log of a run from before there were checksums goes on.
+    // The log of a run from before checksums were introduced continues.
     fs::write(&path, &of_old).unwrap();
     let (log, lines, repaired) = Log::resume(&path, &header(1), |_: &LogLine| true).unwrap();
     assert_eq!((lines, repaired), (vec![line(10)], None));
     assert_eq!(fs::read_to_string(&path).unwrap(), whole);
     drop(log);
-    // Anything else there is kept aside.
+    // Anything else is kept aside.
     fs::write(&path, "notes").unwrap();
     let (_, lines, repaired) = Log::resume(&path, &header(1), |_: &LogLine| true).unwrap();
     assert!(lines.is_empty() && repaired.is_some());

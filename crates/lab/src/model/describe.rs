@@ -1,4 +1,4 @@
-//! What is known of a model without loading it.
+//! Descriptions of models, without loading them.
 
 use afterstate_dcnn::{Architecture, DcnnInfo};
 use afterstate_network::{
@@ -9,19 +9,19 @@ use serde::Serialize;
 
 use crate::recipe::Recipe;
 
-/// What kind of network a model is, and hence which searches it can do.
+/// The kind of a network, which determines its searches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// An n-tuple network.
     NTuple,
-    /// A convolutional network that says how probable moves are.
+    /// A convolutional network that gives probabilities of moves.
     Policy,
-    /// A convolutional network that says what afterstates are worth.
+    /// A convolutional network that gives values of afterstates.
     Value,
 }
 
-/// What the header of a file says.
+/// What a file's header tells.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Description {
     /// The kind of network.
@@ -34,16 +34,16 @@ pub struct Description {
     pub weights: u64,
     /// The number of stages.
     pub stages: usize,
-    /// What it has values of.
+    /// What its values describe.
     pub values: String,
-    /// The network in words, where somebody has found some.
+    /// The network in words.
     pub description: String,
 }
 
 /// Describes the model in a file.
 ///
 /// # Errors
-/// When there is none in it.
+/// If there is none in it.
 pub fn describe(file: &TensorFile) -> Result<Description, FileError> {
     if DcnnInfo::is_in(file) { describe_dcnn(file) } else { describe_network(file) }
 }

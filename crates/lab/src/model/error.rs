@@ -20,23 +20,23 @@ pub enum ModelError {
     /// The recipe in the file cannot be read.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
-    /// The file selects a downgrading that does not exist.
-    #[error("{} asks for downgrading that there is not: {source}", path.display())]
+    /// The file selects an invalid downgrading.
+    #[error("{} selects an invalid downgrading: {source}", path.display())]
     Downgrade {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
         source: DowngradeError,
     },
-    /// The text is no search.
+    /// The text is not a search.
     #[error(transparent)]
     Search(#[from] SpecError),
-    /// The model cannot play so.
+    /// The model does not support the search.
     #[error("{model} is {kind}, which has no search `{search}`")]
     NoSearch {
         /// The model.
         model: String,
-        /// What it is.
+        /// Its kind.
         kind: &'static str,
         /// The requested one.
         search: String,
@@ -49,27 +49,27 @@ pub enum ModelError {
         /// The side of the model's boards.
         side: usize,
     },
-    /// There are no true values for boards of this side.
-    #[error("the solution of {0}×{0} is not there")]
+    /// The solution for boards of this side is not available.
+    #[error("there is no solution of {0}×{0}")]
     Unsolved(usize),
     /// The request needs an n-tuple network.
     #[error("{what} needs an n-tuple network, but {model} is {kind}")]
     NoNetwork {
-        /// Who asks.
+        /// The operation.
         what: String,
         /// The model.
         model: String,
-        /// What it is.
+        /// Its kind.
         kind: &'static str,
     },
-    /// The request needs other values than the model has.
+    /// The operation needs other values than the model has.
     #[error("{what} needs values of afterstates, but {model} has values of {values}")]
     Values {
-        /// Who asks.
+        /// The operation.
         what: String,
         /// The model.
         model: String,
-        /// What it has.
+        /// The values that it has.
         values: Values,
     },
 }

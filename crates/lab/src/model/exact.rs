@@ -1,4 +1,4 @@
-//! The true values on small boards, as a model.
+//! The exact values on small boards, as a model.
 
 use std::{path::Path, sync::Arc, time::Instant};
 
@@ -9,12 +9,12 @@ use afterstate_solver::{Solution, SolutionError};
 use super::{ModelError, play::OnSide};
 use crate::evaluate::{Games, PlayOutcome, evaluate_players};
 
-/// The solutions that are known, by the side of the board.
+/// The available solutions, by the side of the board.
 #[derive(Clone, Default)]
 pub struct Exact {
-    /// That of 2×2.
+    /// For 2×2.
     pub two: Option<Arc<Solution<2>>>,
-    /// That of 3×3.
+    /// For 3×3.
     pub three: Option<Arc<Solution<3>>>,
 }
 
@@ -22,7 +22,7 @@ impl Exact {
     /// Opens a solution, of either side.
     ///
     /// # Errors
-    /// When it cannot be read, or is damaged.
+    /// If it cannot be read, or is damaged.
     pub fn open(path: &Path) -> Result<Exact, SolutionError> {
         match Solution::open(path) {
             Ok(three) => Ok(Exact { three: Some(Arc::new(three)), two: None }),
@@ -33,18 +33,18 @@ impl Exact {
         }
     }
 
-    /// The largest side that is solved.
+    /// The largest side with a solution.
     pub(super) fn side(&self) -> usize {
         if self.three.is_some() { 3 } else { 2 }
     }
 
-    /// The rules that are solved.
+    /// The rules of the solved game.
     pub(super) fn rules(&self) -> Rules {
         let two = self.two.as_ref().map(|solution| solution.rules());
         self.three.as_ref().map(|solution| solution.rules()).or(two).unwrap_or_default()
     }
 
-    /// Who plays perfectly on boards of a side.
+    /// The perfect player on boards of a side.
     pub(super) fn player<'a, const N: usize>(&self) -> Result<Box<dyn Player<N> + 'a>, ModelError> {
         match (N, &self.two, &self.three) {
             (2, Some(two), _) => Ok(Box::new(OnSide::<_, 2>(Perfect(two.clone())))),
@@ -53,7 +53,7 @@ impl Exact {
         }
     }
 
-    /// Plays games on the largest board that is solved.
+    /// Plays games on the largest solved board.
     pub(super) fn play(
         &self,
         games: Games<'_>,
@@ -68,7 +68,7 @@ impl Exact {
     }
 }
 
-/// Plays by the true values.
+/// Plays by the exact values.
 struct Perfect<const N: usize>(Arc<Solution<N>>);
 
 impl<const N: usize> Player<N> for Perfect<N> {

@@ -1,4 +1,4 @@
-//! The files of models: where they are, and what their headers say.
+//! Model files: where they are, and what their headers say.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use afterstate_search::Downgrade;
 use super::ModelError;
 use crate::{recipe::Recipe, run::Directory};
 
-/// The metadata of a model that selects downgraded boards: which ones.
+/// The metadata key by which a model selects the boards to downgrade.
 pub const DOWNGRADE: &str = "downgrade";
 
 /// The name of the model that is part of the program.
@@ -33,11 +33,11 @@ pub fn built_in(side: usize) -> Option<&'static Path> {
     }
 }
 
-/// Opens a model file, that of a run directory, or the file of another program, without loading it; by its name, a
-/// built-in one, unless there is a file of that name.
+/// Opens a model file, that of a run directory, or the file of another program, without loading it; a name opens a
+/// built-in model, unless there is a file of that name.
 ///
 /// # Errors
-/// When it cannot be read, or is no model file.
+/// If it cannot be read, or is not a model file.
 pub fn open_file(path: &Path) -> Result<TensorFile, ModelError> {
     let built_in = BUILT_INS.iter().find(|(name, _)| path == Path::new(name));
     if let Some((_, bytes)) = built_in.filter(|_| !path.exists()) {
@@ -47,13 +47,13 @@ pub fn open_file(path: &Path) -> Result<TensorFile, ModelError> {
     Ok(file::open(&path)?)
 }
 
-/// The boards that a model asks to be shown downgraded.
+/// The boards that a model wants downgraded.
 pub(super) fn downgrade_of(file: &TensorFile) -> Result<Option<Downgrade>, ModelError> {
     let downgrade = file.metadata().get(DOWNGRADE).map(|text| text.parse()).transpose();
     downgrade.map_err(|source| ModelError::Downgrade { path: file.path().to_owned(), source })
 }
 
-/// The rules that the model has learned; the usual ones if it does not say.
+/// The rules that the model was trained with; the usual ones if unspecified.
 pub(super) fn rules_of(file: &TensorFile) -> Result<Rules, ModelError> {
     let info = ModelInfo::of(file)?;
     let Some(text) = info.extra.get("recipe") else { return Ok(Rules::default()) };

@@ -1,4 +1,4 @@
-//! Models: all that plays, behind one [`Model::open`].
+//! Models: everything that can play, behind a single [`Model::open`].
 //!
 //! A model is an n-tuple network, a convolutional network or the solution of a small board. Commands, server and Python
 //! package load it, ask [`Model::search`] how it is to play, and get a player or the results of games.
@@ -27,32 +27,32 @@ pub use play::Search;
 
 /// A model in memory.
 pub struct Model {
-    /// What the user called it.
+    /// Its name, as the user gave it.
     pub name: String,
     /// The checksum of its file's header; empty where it has none.
     pub checksum: String,
-    /// The rules that it has learned.
+    /// The rules that it was trained with.
     pub rules: Rules,
-    /// The boards that it asks to be shown downgraded.
+    /// The boards that it wants downgraded.
     pub downgrade: Option<Downgrade>,
-    /// Tables that searches ask at their leaves.
+    /// Tables that searches probe at their leaves.
     pub endgames: Option<Endgames>,
-    /// What it is.
+    /// The model itself.
     pub kind: Kind,
 }
 
-/// What a model is.
+/// The kinds of models.
 pub enum Kind {
     /// An n-tuple network.
     Network(Network),
-    /// A convolutional network, of probabilities or of values, with room on the device where it plays.
+    /// A convolutional network, of probabilities or of values, with buffers on the device where it plays.
     Dcnn(Dcnn, Work),
-    /// The true values on small boards.
+    /// The exact values on small boards.
     Exact(Exact),
 }
 
 impl Kind {
-    /// What it is, in words.
+    /// Its kind, in words.
     pub fn words(&self) -> &'static str {
         match self {
             Kind::Network(_) => "an n-tuple network",
@@ -63,12 +63,12 @@ impl Kind {
 }
 
 impl Model {
-    /// Loads a model to play with: a file, that of a run directory, or a solution; without either, or by its name, the
-    /// built-in model. Redundant tuples are folded, which takes about as long as loading and makes up for it within a
-    /// game or two at 3-ply; where there is no memory for that, they stay.
+    /// Loads a model to play with: a file, that of a run directory, or a solution; without a path, or by its name, a
+    /// built-in model. Folds redundant tuples, which takes about as long as loading and pays off within a
+    /// game or two at 3-ply; without enough memory for that, they stay.
     ///
     /// # Errors
-    /// When there is no such model, or it is damaged.
+    /// If there is no such model, or it is damaged.
     pub fn open(model: Option<&Path>) -> Result<Model, ModelError> {
         let mut model = Model::open_unfolded(model)?;
         if let Kind::Network(network) = &model.kind
@@ -79,10 +79,10 @@ impl Model {
         Ok(model)
     }
 
-    /// Loads a model with its tuples as they are.
+    /// Loads a model without folding its tuples.
     ///
     /// # Errors
-    /// As for [`Self::open`].
+    /// The same as [`Self::open`].
     pub fn open_unfolded(model: Option<&Path>) -> Result<Model, ModelError> {
         let path = model.unwrap_or(Path::new(BUILT_IN));
         let name = path.to_string_lossy().into_owned();
@@ -106,25 +106,25 @@ impl Model {
         Model { name, checksum: String::new(), rules, downgrade: None, endgames: None, kind }
     }
 
-    /// A model by the true values.
+    /// A model of exact values.
     pub fn exact(name: String, exact: Exact) -> Model {
         Model { rules: exact.rules(), ..Model::new(name, Kind::Exact(exact)) }
     }
 
-    /// The same with tables that searches ask at their leaves.
+    /// Sets the tables that searches probe at their leaves.
     pub fn with_endgames(self, tables: Option<Arc<Tables>>) -> Self {
         Model { endgames: tables.map(Endgames::new), ..self }
     }
 
-    /// The same with tables that are asked elsewhere.
+    /// Sets where tables are probed.
     pub fn with_probing(self, probing: Probing) -> Self {
         Model { endgames: self.endgames.map(|endgames| endgames.with_probing(probing)), ..self }
     }
 
-    /// The same on a device, where a convolutional network plays; other models play on the CPU alone.
+    /// Moves a convolutional network to a device; other models play only on the CPU.
     ///
     /// # Errors
-    /// When there is no such device.
+    /// If the device is not available.
     pub fn on(mut self, device: Device) -> Result<Self, DeviceError> {
         if let Kind::Dcnn(_, work) = &mut self.kind {
             *work = Work::on(device)?;
@@ -132,7 +132,7 @@ impl Model {
         Ok(self)
     }
 
-    /// The side of its board; of a solution, that of the largest board that is solved.
+    /// The side of its board; for a solution, that of the largest solved board.
     pub fn side(&self) -> usize {
         match &self.kind {
             Kind::Network(network) => network.spec().side,
@@ -141,12 +141,12 @@ impl Model {
         }
     }
 
-    /// Whether it judges moves by how probable they are, and not by the score that is expected.
+    /// Whether it rates moves by probability, rather than by expected score.
     pub fn is_policy(&self) -> bool {
         matches!(&self.kind, Kind::Dcnn(dcnn, _) if dcnn.spec().outputs() > 1)
     }
 
-    /// The bytes of memory that its weights take; solutions stay in their files.
+    /// The bytes of memory of its weights; solutions stay in their files.
     pub fn bytes(&self) -> u64 {
         match &self.kind {
             Kind::Network(network) => size_of_val(network.weights()) as u64,
@@ -155,10 +155,10 @@ impl Model {
         }
     }
 
-    /// The n-tuple network, for what only that can do; `what` is the subject of the sentence.
+    /// The n-tuple network, for operations that need one; `what` is the subject of the error message.
     ///
     /// # Errors
-    /// When it is something else.
+    /// If it is something else.
     pub fn network(&self, what: &str) -> Result<&Network, ModelError> {
         match &self.kind {
             Kind::Network(network) => Ok(network),
@@ -169,10 +169,10 @@ impl Model {
         }
     }
 
-    /// The n-tuple network, for what only values of afterstates can do; `what` is the subject of the sentence.
+    /// The n-tuple network, for operations that need values of afterstates; `what` is the subject of the error message.
     ///
     /// # Errors
-    /// When it is something else, or has other values.
+    /// If it is something else, or has other values.
     pub fn afterstates(&self, what: &str) -> Result<&Network, ModelError> {
         let network = self.network(what)?;
         match network.spec().values {
@@ -184,10 +184,10 @@ impl Model {
         }
     }
 
-    /// What its tables of endgames know of a state, those first that a search asks first.
+    /// The entries for a state in its endgame tables, in the order in which a search probes them.
     ///
     /// # Errors
-    /// When a table is damaged.
+    /// If a table is damaged.
     pub fn endgames<const N: usize>(&self, state: State<N>) -> Result<Vec<Match<'_>>, TableError> {
         let (Some(endgames), 4) = (&self.endgames, N) else { return Ok(Vec::new()) };
         let exponents: Vec<u8> = state.board().exponents().collect();

@@ -1,4 +1,4 @@
-//! How models play: searches by their texts, players and games.
+//! How models play: parsing searches, creating players, playing games.
 
 use std::{
     any::Any,
@@ -16,16 +16,16 @@ use crate::{
     review::Reference,
 };
 
-/// How a model plays.
+/// A way for a model to play.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Search {
-    /// Looking ahead by the values of an n-tuple network.
+    /// A search by the values of an n-tuple network.
     Player(PlayerSpec),
     /// By the probabilities of a policy.
     Policy(Play),
     /// Greedily, by the values of a convolutional network.
     Value,
-    /// By the true values.
+    /// By the exact values.
     Exact,
 }
 
@@ -51,11 +51,11 @@ impl Search {
 }
 
 impl Model {
-    /// How it plays when it is told to play so; without a text an n-tuple network searches to the limit given, and a policy
-    /// plays by the majority vote. What is not said about downgrading is as the model selects.
+    /// Parses a search for this model. Without a text, an n-tuple network searches to the given limit, and a policy
+    /// plays by majority vote. Downgrading defaults to the model's setting.
     ///
     /// # Errors
-    /// When the text is no search, or the model cannot play so.
+    /// If the text is not a search, or the model does not support it.
     pub fn search(&self, text: Option<&str>, default: Limit) -> Result<Search, ModelError> {
         match (&self.kind, text) {
             (Kind::Network(_), Some(text)) if text.parse::<Play>().is_ok() => Err(self.cannot_play(text)),
@@ -78,7 +78,7 @@ impl Model {
         ModelError::NoSearch { model, kind: self.kind.words(), search }
     }
 
-    /// How it searches, as text, with the tables that it asks.
+    /// The search as text, with the tables that it probes.
     pub fn search_name(&self, search: Search) -> String {
         match self.endgames.as_ref().map(Endgames::probing) {
             None => search.to_string(),
@@ -87,10 +87,10 @@ impl Model {
         }
     }
 
-    /// The player by a search, with so many threads.
+    /// The player with a search, on this many threads.
     ///
     /// # Errors
-    /// When it plays on other boards, or cannot play so.
+    /// If it plays on other boards, or does not support the search.
     pub fn player<const N: usize>(
         &self,
         search: Search,
@@ -99,10 +99,10 @@ impl Model {
         self.player_until(search, threads, None)
     }
 
-    /// The same, but a search gives up when the flag is set.
+    /// The same, but searches stop when the flag is set.
     ///
     /// # Errors
-    /// As for [`Self::player`].
+    /// The same as [`Self::player`].
     pub fn player_until<const N: usize>(
         &self,
         search: Search,
@@ -126,11 +126,11 @@ impl Model {
         }
     }
 
-    /// Plays games. `watch` sees them as they end; when it returns `false`, play stops and
-    /// there is no result. Positions are collected by n-tuple networks alone.
+    /// Plays games. `watch` receives them as they end; when it returns `false`, play stops and
+    /// there is no result. Only n-tuple networks collect positions.
     ///
     /// # Errors
-    /// When it cannot play so.
+    /// If it does not support the search.
     pub fn play(
         &self,
         search: Search,
@@ -142,10 +142,10 @@ impl Model {
         self.play_games(search, games, threads, collect, false, watch)
     }
 
-    /// As [`play`](Self::play), with the course of each game, which takes longer where play is greedy.
+    /// Like [`play`](Self::play), with the course of each game, which is slower for greedy play.
     ///
     /// # Errors
-    /// When it cannot play so.
+    /// If it does not support the search.
     pub fn play_with_courses(
         &self,
         search: Search,
@@ -180,7 +180,7 @@ impl Model {
         })
     }
 
-    /// How the game continues when typical tiles appear; nothing for models that do not look ahead.
+    /// How the game continues with typical tiles; empty for models that do not look ahead.
     pub fn line<const N: usize>(&self, search: Search, state: State<N>, advice: &Advice) -> Vec<LineMove<N>> {
         match (&self.kind, search) {
             (Kind::Network(network), Search::Player(spec)) => {
@@ -190,7 +190,7 @@ impl Model {
         }
     }
 
-    /// What it expects of new games, for the chances of tiles; only n-tuple networks on 4×4 have these.
+    /// Its expectation for new games, for the chances of tiles; only for n-tuple networks on 4×4.
     pub fn reference(&self) -> Option<Reference> {
         match &self.kind {
             Kind::Network(network) if self.side() == 4 => Some(Reference::of(network)),
@@ -204,7 +204,7 @@ fn dcnn_player<'a>(dcnn: &'a Dcnn, work: &Work, search: Search) -> DcnnPlayer<'a
     DcnnPlayer::new(dcnn, play).with(work.clone())
 }
 
-/// A player on boards of one side as one for boards of any side. On others it has nothing to say.
+/// Adapts a player for boards of one side to boards of any side. On others it gives no advice.
 pub(super) struct OnSide<P, const M: usize>(pub(super) P);
 
 /// The state, if its board has this side.

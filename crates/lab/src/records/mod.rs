@@ -2,8 +2,8 @@
 //! section 4.2).
 //!
 //! A directory of records holds shards, `games-00000000.parquet` and so on, each with some whole games and, in its
-//! metadata, who played them. A shard is written whole or not at all. Records of several players, such as the three teachers of
-//! kondo-2019, are directories in one directory.
+//! metadata, who played them. Shards are written atomically. Records of several players, such as the three teachers of
+//! kondo-2019, are subdirectories of one directory.
 
 mod play;
 mod shard;
@@ -32,22 +32,22 @@ pub struct Record {
     pub game: u64,
     /// The number of the move in the game, from 0.
     pub ply: u32,
-    /// The state that it was made on.
+    /// The state in which it was made.
     pub state: State<4>,
     /// The move.
     pub action: Move,
-    /// What it earned.
+    /// Its reward.
     pub reward: u32,
     /// The cell where the new tile appeared, row-major from 0.
     pub spawn_cell: u8,
     /// The exponent of the new tile: 1 or 2.
     pub spawn_exponent: u8,
-    /// The score from this move to the end of the game, its own reward included.
+    /// The score from this move to the end of the game, including its own reward.
     pub score_to_end: u32,
 }
 
 impl Record {
-    /// That something is wrong with this record of a shard.
+    /// An error in this record of a shard.
     fn wrong(&self, path: &Path, problem: String) -> RecordError {
         RecordError::Wrong { path: path.to_owned(), game: self.game, ply: self.ply, problem }
     }
@@ -56,15 +56,15 @@ impl Record {
 /// Why records cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// The directory cannot be read or made.
+    /// The directory cannot be read or created.
     #[error("{}: {source}", path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// There is nothing to read.
+    /// There are no records.
     #[error("{} holds no play records, which are files named games-….parquet", .0.display())]
     Empty(PathBuf),
     /// A shard that cannot be written.
@@ -83,9 +83,9 @@ pub enum RecordError {
     Checksum {
         /// The shard.
         path: PathBuf,
-        /// The checksum that it names.
+        /// The checksum in its metadata.
         expected: String,
-        /// The checksum of what it holds.
+        /// The checksum of its content.
         found: String,
     },
     /// A record that breaks the rules.
@@ -108,18 +108,18 @@ pub enum RecordError {
     Other {
         /// The shard.
         path: PathBuf,
-        /// Whose games it holds.
+        /// The player of the games found.
         found: String,
-        /// Whose games were to be recorded.
+        /// The player to be recorded.
         wanted: String,
     },
 }
 
-/// The shards of a directory, by the numbers of their games, then those of the directories in it, by name; a file is a shard of
-/// its own.
+/// The shards of a directory, by the numbers of their games, followed by those of its subdirectories, by name; a file
+/// is a single shard.
 ///
 /// # Errors
-/// When there are none, or a directory cannot be read.
+/// If there are none, or a directory cannot be read.
 pub fn shards(path: &Path) -> Result<Vec<PathBuf>, RecordError> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
@@ -133,7 +133,7 @@ pub fn shards(path: &Path) -> Result<Vec<PathBuf>, RecordError> {
     if shards.is_empty() { Err(RecordError::Empty(path.to_owned())) } else { Ok(shards) }
 }
 
-/// The shards of a directory itself, by the numbers of their games.
+/// The shards of the directory itself, by the numbers of their games.
 fn own_shards(path: &Path) -> Result<Vec<PathBuf>, RecordError> {
     let is_shard = |name: &str| name.starts_with("games-") && name.ends_with(".parquet");
     let mut shards = entries(path)?;
@@ -148,10 +148,10 @@ fn entries(path: &Path) -> Result<Vec<PathBuf>, RecordError> {
     entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>().map_err(wrong)
 }
 
-/// The checksum of shards by their names and what they hold: a training can tell by it that they are still the same.
+/// The checksum of the names and contents of shards, by which a training detects changes.
 ///
 /// # Errors
-/// When one cannot be read.
+/// If one cannot be read.
 pub fn digest(shards: &[PathBuf]) -> Result<String, RecordError> {
     let mut hash = Xxh3Default::new();
     for shard in shards {

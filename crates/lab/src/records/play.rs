@@ -1,4 +1,4 @@
-//! Recording: games on all cores, shard by shard, going on with what is there.
+//! Recording: games on all cores, shard by shard, continuing what exists.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -20,18 +20,18 @@ use crate::{
     stats::GameResult,
 };
 
-/// The games of a shard; the last one of a recording can have fewer.
+/// The number of games of a shard; the last one of a recording can have fewer.
 pub const GAMES_PER_SHARD: u64 = 20;
 
 /// A recording of games 0, 1, … to a directory.
 pub struct Recorder<'a> {
-    /// Where the shards go.
+    /// The output directory.
     pub directory: &'a Path,
     /// Who plays.
     pub about: About,
-    /// The number of games in all.
+    /// The total number of games.
     pub games: u64,
-    /// Which part of the shards to record.
+    /// The part of the shards to record.
     pub part: Part,
     /// The number of threads.
     pub threads: usize,
@@ -45,12 +45,13 @@ struct Played {
 }
 
 impl Recorder<'_> {
-    /// Plays the games whose shards are not there yet; a shard is written when its last game has ended. `watch` is told of the
-    /// games in finished shards at the beginning, then of each game as it ends; when it returns `false`, recording stops,
-    /// and the games of unfinished shards are lost. Players are given the flag that is then set. Returns whether all games of the part are there.
+    /// Plays the games of missing shards, and writes a shard when its last game has ended. `watch` receives the number
+    /// of games in existing shards first, then each game as it ends; when it returns `false`, recording stops, and the
+    /// games of unfinished shards are lost. Players get the flag that is then set. Returns whether all games of the
+    /// part are recorded.
     ///
     /// # Errors
-    /// When a shard cannot be written, or the directory holds other games.
+    /// If a shard cannot be written, or the directory holds other games.
     pub fn record<P: Player<4>>(
         &self,
         player: impl Fn(&Arc<AtomicBool>) -> P + Sync,
@@ -60,10 +61,10 @@ impl Recorder<'_> {
         Ok(watch(there, None) && self.record_dealt(&missing, player, watch)?)
     }
 
-    /// The games of the part that are there, and its shards that are not, each by its number.
+    /// The number of existing games of the part, and its missing shards by number.
     ///
     /// # Errors
-    /// When the directory cannot be made or read, or holds other games.
+    /// If the directory cannot be created or read, or holds other games.
     pub fn missing(&self) -> Result<(u64, Deck), RecordError> {
         let wrong = |source| RecordError::Directory { path: self.directory.to_owned(), source };
         fs::create_dir_all(self.directory).map_err(wrong)?;
@@ -72,10 +73,10 @@ impl Recorder<'_> {
         Ok((there, Deck::part(self.part, self.shards(), whole)))
     }
 
-    /// Plays the games of shards as they are dealt. `watch` is told of each game as it ends.
+    /// Plays the games of shards as they are dealt. `watch` receives each game as it ends.
     ///
     /// # Errors
-    /// When a shard cannot be written.
+    /// If a shard cannot be written.
     pub fn record_dealt<P: Player<4>>(
         &self,
         dealer: &dyn Dealer,
@@ -111,7 +112,7 @@ impl Recorder<'_> {
         (0..self.shards()).filter(|&shard| self.part.holds(shard)).map(|shard| self.len(shard)).sum()
     }
 
-    /// The number of shards in all.
+    /// The total number of shards.
     fn shards(&self) -> u64 {
         self.games.div_ceil(GAMES_PER_SHARD)
     }
@@ -126,7 +127,7 @@ impl Recorder<'_> {
         self.directory.join(format!("games-{:08}.parquet", shard * GAMES_PER_SHARD))
     }
 
-    /// The shards that are there and whole.
+    /// The complete shards that exist.
     fn whole_shards(&self) -> Result<HashSet<u64>, RecordError> {
         let mut whole = HashSet::new();
         for path in own_shards(self.directory)? {
@@ -159,7 +160,7 @@ impl Recorder<'_> {
         write(&self.path(shard), &info, &records)
     }
 
-    /// Plays a game; `None` when it was stopped.
+    /// Plays a game; `None` if it was stopped.
     fn play(&self, player: &mut impl Player<4>, number: u64, stop: &AtomicBool) -> Option<Played> {
         let mut game = Game::<4>::new(self.about.rules(), self.about.seed, number);
         let mut records = Vec::new();

@@ -43,13 +43,13 @@ const SCHEMA: &str = "message record {
 /// The key of our metadata.
 const METADATA: &str = "afterstate";
 
-/// How many rows are read at a time.
+/// The number of rows read at a time.
 const CHUNK: usize = 1 << 14;
 
 /// Who played.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct About {
-    /// What the user called the model.
+    /// The name of the model, as the user gave it.
     pub model: String,
     /// The checksum of the header of the model's file.
     pub checksum: String,
@@ -71,7 +71,7 @@ impl About {
         Rules { four: self.four, start_tiles: self.start_tiles }
     }
 
-    /// Whether the same games come of both, however the model's file is called.
+    /// Whether both play the same games, whatever the model's file is called.
     pub(super) fn plays_like(&self, other: &About) -> bool {
         let renamed = About { model: other.model.clone(), version: other.version.clone(), ..self.clone() };
         renamed == *other
@@ -83,7 +83,7 @@ impl About {
     }
 }
 
-/// Which games a shard holds, and who played them.
+/// The games of a shard, and who played them.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ShardInfo {
     /// Who played.
@@ -93,12 +93,12 @@ pub struct ShardInfo {
     pub first_game: u64,
     /// The number of games.
     pub games: u64,
-    /// The checksum of all this and of the records; none in shards from before there were any.
+    /// The checksum of all this and of the records; `None` in shards from before checksums were introduced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records_checksum: Option<String>,
 }
 
-/// Writes a shard, whole or not at all. The parquet crate writes no checksums of pages, so there is one of the records.
+/// Writes a shard atomically. The parquet crate writes no page checksums, so the records have their own.
 pub(super) fn write(path: &Path, info: &ShardInfo, records: &[Record]) -> Result<(), RecordError> {
     let write = |file: &mut io::BufWriter<File>| -> Result<(), io::Error> {
         let info = ShardInfo { records_checksum: Some(info.checksum_of(records)), ..info.clone() };
@@ -160,9 +160,9 @@ fn parse(text: &[u8]) -> Option<Board<4>> {
     Board::from_exponents(&exponents).ok()
 }
 
-/// A shard, read and checked as a whole.
+/// A shard, completely read and checked.
 pub struct Shard {
-    /// Which games it holds.
+    /// The description of its games.
     pub info: ShardInfo,
     /// Their moves.
     pub records: Vec<Record>,
@@ -176,11 +176,11 @@ struct Columns {
 }
 
 impl Shard {
-    /// Reads a shard. Nothing is given out of one that has changed: its checksum must be right, and one without a checksum, from before there
-    /// were any, must follow the rules.
+    /// Reads a shard. Returns nothing from a damaged one: its checksum must be correct, and a shard without one, from
+    /// before checksums were introduced, must follow the rules.
     ///
     /// # Errors
-    /// When it cannot be read, is damaged, or is no shard of ours.
+    /// If it cannot be read, is damaged, or is not one of our shards.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
         let (info, rows) = guarded(path, || {
             let (file, info) = open(path)?;
@@ -204,10 +204,10 @@ impl Shard {
 }
 
 impl ShardInfo {
-    /// Which games a shard holds; the games themselves are not read.
+    /// The description of a shard's games, without reading the games.
     ///
     /// # Errors
-    /// When it cannot be read, or is no shard of ours.
+    /// If it cannot be read, or is not one of our shards.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
         guarded(path, || Ok(open(path)?.1))
     }
@@ -229,7 +229,7 @@ impl ShardInfo {
     }
 }
 
-/// The number of records in a shard; the records themselves are not read.
+/// The number of records in a shard, without reading the records.
 pub(super) fn rows(path: &Path) -> Result<u32, RecordError> {
     guarded(path, || {
         let rows = open(path)?.0.metadata().file_metadata().num_rows();
@@ -238,7 +238,7 @@ pub(super) fn rows(path: &Path) -> Result<u32, RecordError> {
     })
 }
 
-/// The open file of a shard, and which games it holds.
+/// Opens the file of a shard and reads the description of its games.
 fn open(path: &Path) -> Result<(SerializedFileReader<File>, ShardInfo), RecordError> {
     let read = |source| RecordError::Read { path: path.to_owned(), source };
     let file = File::open(path).map_err(|error| read(ParquetError::from(error)))?;
@@ -268,11 +268,11 @@ fn all_rows(file: &SerializedFileReader<File>) -> Result<Vec<Row>, ParquetError>
 }
 
 thread_local! {
-    /// Whether this thread reads with the parquet crate.
+    /// Whether this thread is reading with the parquet crate.
     static READING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets the parquet crate read a file: where it panics, which it does on some damaged ones, that is an error of the file.
+/// Lets the parquet crate read a file. On some damaged files it panics, which becomes an error of the file.
 fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, RecordError>) -> Result<T, RecordError> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
@@ -284,14 +284,14 @@ fn guarded<T>(path: &Path, read: impl FnOnce() -> Result<T, RecordError>) -> Res
         }));
     });
     READING.set(true);
-    // Nothing of what is read is used after a panic.
+    // Nothing that was read is used after a panic.
     let result = panic::catch_unwind(AssertUnwindSafe(read));
     READING.set(false);
     let damaged = |_| ParquetError::General("it is damaged in a way that cannot be read".into());
     result.map_err(damaged).map_err(|source| RecordError::Read { path: path.to_owned(), source })?
 }
 
-/// A row as it stands in the file.
+/// A row as stored in the file.
 struct Row {
     game: i64,
     board: ByteArray,
@@ -333,7 +333,7 @@ impl Columns {
 }
 
 impl Row {
-    /// Checks that each number is one that can be.
+    /// Checks that each number is in range.
     fn check(self, path: &Path) -> Result<Record, RecordError> {
         let [ply, action, reward, spawn_cell, spawn_tile, score_to_end] = self.numbers;
         let record = || -> Result<Record, String> {

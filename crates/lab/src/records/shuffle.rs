@@ -1,4 +1,4 @@
-//! Records in random order, from shards of any size, with a buffer of limited size.
+//! Records in random order, from shards of any size, with a bounded buffer.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -7,26 +7,26 @@ use rand_core::Rng;
 
 use super::{Record, RecordError, Shard, shard::rows};
 
-/// An endless stream of records: each epoch has all of them once. Shards come in random order, and each record that leaves is picked
-/// at random from a buffer, whose place the next record read takes. What comes is a function of the shards, the size
-/// of the buffer and the seed.
+/// An endless stream of records: each epoch has every record once. Shards come in random order, and each record is
+/// drawn at random from a buffer and replaced by the next one read. The stream is a function of the shards, the size of
+/// the buffer and the seed.
 pub struct Shuffled {
     shards: Vec<PathBuf>,
     order: Order,
     capacity: usize,
     buffer: Vec<Record>,
-    /// The shard that is being read, by its number, and its records.
+    /// The current shard, with its number and records.
     read: Option<(u32, Vec<Record>)>,
 }
 
-/// Where a record is: the number of its shard, and its row.
+/// The position of a record: the number of its shard, and its row.
 type Place = (u32, u32);
 
 impl Shuffled {
-    /// The records of these shards, with a buffer for so many of them.
+    /// The records of these shards, with a buffer for this many of them.
     ///
     /// # Errors
-    /// When a shard cannot be read, or there are no records at all.
+    /// If a shard cannot be read, or there are no records at all.
     pub fn new(shards: Vec<PathBuf>, capacity: usize, seed: u64) -> Result<Self, RecordError> {
         let rows = shards.iter().map(|shard| rows(shard)).collect::<Result<Vec<_>, _>>()?;
         if rows.iter().all(|&rows| rows == 0) {
@@ -36,11 +36,11 @@ impl Shuffled {
         Ok(Shuffled { shards, order, capacity: capacity.max(1), buffer: Vec::new(), read: None })
     }
 
-    /// Goes on as if so many records had been drawn, at the beginning: only the shards are read whose records are in the buffer
-    /// then.
+    /// Skips this many records at the beginning, reading only those shards whose records are in the buffer
+    /// afterwards.
     ///
     /// # Errors
-    /// When a shard cannot be read.
+    /// If a shard cannot be read.
     pub fn skip(&mut self, drawn: u64) -> Result<(), RecordError> {
         if drawn == 0 {
             return Ok(());
@@ -67,7 +67,7 @@ impl Shuffled {
     /// The next record.
     ///
     /// # Errors
-    /// When a shard cannot be read.
+    /// If a shard cannot be read.
     pub fn draw(&mut self) -> Result<Record, RecordError> {
         while self.buffer.len() < self.capacity {
             let place = self.order.read();
@@ -80,7 +80,7 @@ impl Shuffled {
         Ok(std::mem::replace(&mut self.buffer[left], record))
     }
 
-    /// The record at a place; its shard is read unless it was the last one.
+    /// The record at a position; reads its shard unless it was the last one read.
     fn load(&mut self, (shard, row): Place) -> Result<Record, RecordError> {
         let path = &self.shards[shard as usize];
         if self.read.as_ref().is_none_or(|(read, _)| *read != shard) {
@@ -91,19 +91,19 @@ impl Shuffled {
     }
 }
 
-/// The order in which records are read, and random numbers between.
+/// The order in which records are read, and random numbers in between.
 struct Order {
     rng: GameRng,
-    /// The number of records in each shard, of which there is one at least.
+    /// The number of records in each shard; there is at least one shard.
     rows: Vec<u32>,
     /// The shards left in this epoch, the next one last.
     left: Vec<u32>,
-    /// The next record of the shard that is being read, if there is one.
+    /// The next record of the current shard, if there is one.
     next: Option<Place>,
 }
 
 impl Order {
-    /// The place of the next record.
+    /// The position of the next record.
     #[inline]
     fn read(&mut self) -> Place {
         loop {

@@ -6,7 +6,7 @@ use afterstate_game::{Board, State};
 
 use super::{Record, RecordError, Shard, ShardInfo, shards};
 
-/// What has been verified.
+/// The counts of what has been verified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Verified {
     /// The number of shards.
@@ -17,11 +17,12 @@ pub struct Verified {
     pub moves: u64,
 }
 
-/// Replays every game of a directory or a shard: each state follows from the move and the spawn before it, each move is legal and earns
-/// what it says, the scores add up, games begin with the first tiles and end where no move is left.
+/// Replays every game of a directory or a shard: each state follows from the previous move and spawn, each move is
+/// legal and has the recorded reward, the scores add up, and games begin with the first tiles and end when no move is
+/// left.
 ///
 /// # Errors
-/// With the first thing that is wrong.
+/// The first error found.
 pub fn verify(path: &Path, mut watch: impl FnMut(Verified)) -> Result<Verified, RecordError> {
     let mut verified = Verified::default();
     for path in shards(path)? {
@@ -35,7 +36,7 @@ pub fn verify(path: &Path, mut watch: impl FnMut(Verified)) -> Result<Verified, 
     Ok(verified)
 }
 
-/// Replays the games of a shard, and counts them; what is wrong is told with the record.
+/// Replays and counts the games of a shard; errors come with the record.
 pub(super) fn replay(info: &ShardInfo, records: &[Record]) -> Result<u64, (Record, String)> {
     let mut replay = Replay { info, before: None, games: 0 };
     for &record in records {
@@ -50,9 +51,9 @@ pub(super) fn replay(info: &ShardInfo, records: &[Record]) -> Result<u64, (Recor
 /// The games of a shard as they proceed.
 struct Replay<'a> {
     info: &'a ShardInfo,
-    /// The record before.
+    /// The previous record.
     before: Option<Record>,
-    /// The games begun.
+    /// The number of games begun.
     games: u64,
 }
 
@@ -102,7 +103,7 @@ fn next(record: &Record) -> State<4> {
     if let Some(cell) = cells.get_mut(usize::from(record.spawn_cell)) {
         *cell = record.spawn_exponent;
     }
-    // A record of an illegal move, or of a board that no game reaches, leads to no state that could follow.
+    // The record of an illegal move, or of a board that no game reaches, has no valid next state.
     Board::from_exponents(&cells).map_or(record.state, State::new)
 }
 

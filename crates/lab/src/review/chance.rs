@@ -1,10 +1,10 @@
-//! The chance of the next large tile, from what a network expects.
+//! The chance of the next large tile, derived from a network's values.
 //!
-//! A network says how many points are to come if it plays on. That alone says little to a player: an early board is worth
-//! 250,000 points to a strong network whatever one does. What it says about the position, beside what the network expects of a
-//! new game, was set against what became of recorded games of players of very different strengths
-//! (`crates/lab/examples/calibrate_review`; docs/review.md has the figures). So the chances are those of games like the
-//! recorded ones that reached a position of this worth, and not those of perfect play.
+//! A network predicts the score still to come if it plays on. That alone tells a player little: an early board is worth
+//! 250,000 points to a strong network whatever one does. Its value of a position, relative to its value of a new game,
+//! was calibrated on the outcomes of recorded games of players of very different strengths
+//! (`crates/lab/examples/calibrate_review`; docs/review.md has the figures). The chances are therefore those of games
+//! like the recorded ones that reached a position of this value, not those of perfect play.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ use serde::{Serialize, Serializer, ser::SerializeStruct};
 
 use super::judge::Lost;
 
-/// What a network expects of a new game: the measure of what it says of other positions.
+/// A network's expectation for a new game, the reference for its values of other positions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reference(f64);
 
 impl Reference {
-    /// A network that expects so many points of a new game.
+    /// A network that expects this many points of a new game.
     pub fn new(points: f64) -> Reference {
         Reference(points.max(1.0))
     }
@@ -43,27 +43,27 @@ impl Reference {
     }
 }
 
-/// The chance of reaching a tile in this game, with each of the moves.
+/// The chance of reaching a tile in this game, for each of the moves.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Chance {
     /// The next large tile: twice the largest one on the board, and no less than 512.
     pub tile: u32,
-    /// The chance with each move by its number; `None` where it is not possible.
+    /// The chance with each move by number; `None` if the move is illegal.
     pub moves: [Option<f64>; 4],
 }
 
 /// Smaller tiles are nobody's goal.
 pub const SMALLEST: u8 = 9;
 
-/// Larger ones are reached too rarely to know their chances; they have that of this one.
+/// Larger tiles are reached too rarely to know their chances; they get that of this one.
 pub const LARGEST: u8 = 15;
 
-/// The log-odds of a tile are a sum of these parts.
+/// The parts whose sum is the log-odds of a tile.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fit {
-    /// What all positions have.
+    /// For all positions.
     pub constant: f64,
-    /// For each unit of the logarithm of the value, in units of the reference.
+    /// Per unit of the logarithm of the value, in units of the reference.
     pub value: f64,
     /// For the sum of the tiles, in units of the tile.
     pub progress: f64,
@@ -76,7 +76,7 @@ impl Fit {
     }
 }
 
-/// Games of players of different strengths, all of them counting alike. A loss of value counts alike for all tiles.
+/// Games of players of different strengths, equally weighted. A loss of value has the same weight for all tiles.
 const PLAYERS: [Fit; (LARGEST - SMALLEST + 1) as usize] = [
     Fit { constant: -0.695, value: 7.691, progress: 3.454 },
     Fit { constant: -2.601, value: 7.691, progress: 7.589 },
@@ -87,7 +87,7 @@ const PLAYERS: [Fit; (LARGEST - SMALLEST + 1) as usize] = [
     Fit { constant: -2.960, value: 7.691, progress: 3.951 },
 ];
 
-/// Games of the built-in model that plays on greedily, from positions of all these players' games.
+/// Games that the built-in model continues greedily from positions of all these players' games.
 const MODEL: [Fit; (LARGEST - SMALLEST + 1) as usize] = [
     Fit { constant: 5.826, value: 5.356, progress: 2.558 },
     Fit { constant: 6.288, value: 3.946, progress: -0.451 },
@@ -102,10 +102,10 @@ fn fit(fits: &[Fit], goal: u8) -> &Fit {
     &fits[usize::from(goal.clamp(SMALLEST, LARGEST) - SMALLEST)]
 }
 
-/// What the chance of a tile depends on: the value of the position beside that of a new game, and how much of the tile is
-/// there.
+/// The features behind the chance of a tile: the value of the position relative to that of a new game, and the progress
+/// towards the tile.
 pub fn features<const N: usize>(state: State<N>, goal: u8, value: f64, reference: Reference) -> [f64; 2] {
-    // A position that is worth nothing is all but lost.
+    // A position without value is all but lost.
     let worth = (value / reference.0).max(1e-3);
     [worth.ln(), f64::from(state.board().sum()) / f64::from(1u32 << goal)]
 }
@@ -115,8 +115,8 @@ fn logistic(x: f64) -> f64 {
 }
 
 impl Chance {
-    /// The chances of a position on 4×4 by the values of its moves; `None` on other boards, and where no larger tile can
-    /// be.
+    /// The chances in a position on 4×4 from the values of its moves; `None` on other boards, and if no larger tile
+    /// is possible.
     pub fn of<const N: usize>(state: State<N>, advice: &Advice, reference: Reference) -> Option<Chance> {
         let largest = state.board().max_exponent();
         if N != 4 || largest > 16 {
@@ -134,7 +134,7 @@ impl Chance {
         Some(if best > 0.0 { chance / best } else { 1.0 })
     }
 
-    /// How much of the chance a move loses against the best one, and a move at random on average.
+    /// How much of the chance a move loses against the best one, and how much a random move loses on average.
     pub fn lost(&self, a: Move) -> Option<Lost> {
         let legal: Vec<f64> = self.moves.iter().flatten().copied().collect();
         let best = legal.iter().copied().fold(0.0, f64::max);
@@ -154,8 +154,8 @@ impl Serialize for Chance {
     }
 }
 
-/// The chances of the next tiles on 4×4 if the built-in model played on, the smallest first: those that are not there
-/// already.
+/// The chances of the next tiles on 4×4 if the built-in model played on, the smallest first, without those already on
+/// the board.
 pub fn tile_chances<const N: usize>(state: State<N>, value: f32, reference: Reference) -> Vec<(u32, f64)> {
     let next = (state.board().max_exponent() + 1).max(SMALLEST);
     if N != 4 {
@@ -164,7 +164,7 @@ pub fn tile_chances<const N: usize>(state: State<N>, value: f32, reference: Refe
     let mut before = 1.0;
     let chance = |goal: u8| {
         let chance = fit(&MODEL, goal).chance(features(state, goal, value.into(), reference));
-        // Whoever reaches a tile has reached the one before it.
+        // Reaching a tile implies having reached the one before it.
         before = chance.min(before);
         (1 << goal, before)
     };

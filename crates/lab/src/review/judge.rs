@@ -1,4 +1,4 @@
-//! Moves and games, judged.
+//! Grading moves and games.
 
 use afterstate_endgame::Match;
 use afterstate_game::{Move, State};
@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use super::chance::{Chance, Reference};
 
-/// What a move keeps at least of the chance to be good, an inaccuracy, a mistake; one that keeps less is a blunder.
+/// The minimum share of the chance that a good move, an inaccuracy and a mistake keep; a blunder keeps less.
 const KEPT: [f64; 3] = [0.98, 0.95, 0.85];
 
-/// Where there is no chance to go by: what a move loses of the best one's value, at most.
+/// Without a chance to go by: the maximum share of the best move's value that each grade loses.
 const LOST: [f32; 3] = [0.01, 0.03, 0.1];
 
-/// There is no accuracy before moves at random would have lost so much of the chance: about ten moves.
+/// There is no accuracy until random moves would have lost this much of the chance: about ten moves.
 const LEAST_AT_STAKE: f64 = 0.01;
 
 /// How good a move is.
@@ -36,7 +36,7 @@ impl Grade {
     /// All grades, the best one first.
     pub const ALL: [Grade; 5] = [Grade::Best, Grade::Good, Grade::Inaccuracy, Grade::Mistake, Grade::Blunder];
 
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         ["best", "good", "inaccuracy", "mistake", "blunder"][self as usize]
     }
@@ -52,21 +52,21 @@ impl Grade {
     }
 }
 
-/// What a move loses of the exact chance of an endgame.
+/// A move's loss of an endgame's exact chance.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Regret {
     /// The endgame in words.
     pub endgame: String,
     /// The chance with the best move.
     pub best: f64,
-    /// The chance with the move that was made.
+    /// The chance with the move made.
     pub made: f64,
-    /// What it lost.
+    /// The difference.
     pub regret: f64,
 }
 
 impl Regret {
-    /// What the first of the tables that know both the best move and this one says of it.
+    /// The loss by the first table that knows both the best move and this one.
     pub fn of(matches: &[Match<'_>], a: Move) -> Option<Regret> {
         let found = matches.iter().find_map(|known| Some((known, known.best()?, known.chances[a as usize]?)));
         let (known, best, made) = found?;
@@ -75,27 +75,27 @@ impl Regret {
     }
 }
 
-/// A move, judged.
+/// A graded move.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Judged {
-    /// The points that it is worth less than the best one.
+    /// Its loss of value against the best move, in points.
     pub loss: f32,
     /// The chance of the next large tile with each move, on 4×4.
     pub chance: Option<Chance>,
     /// The share of the best move's chance that it keeps.
     pub kept: Option<f64>,
-    /// How much of the chance it loses against the best move, and how much a move at random loses on average.
+    /// How much of the chance it loses against the best move, and how much a random move loses on average.
     pub lost: Option<Lost>,
     /// Its grade.
     pub grade: Grade,
     /// Whether there was another move.
     pub is_choice: bool,
-    /// What it loses of an exact chance, where a table knows.
+    /// Its loss of an exact chance, if a table knows it.
     pub regret: Option<Regret>,
 }
 
 impl Judged {
-    /// The same, but where a table knows the chances exactly, they decide.
+    /// Lets the exact chances of a table, if known, decide the grade.
     pub fn with_regret(self, regret: Option<Regret>) -> Self {
         let Some(known) = regret.as_ref().filter(|regret| regret.best > 0.0) else {
             return Judged { regret, ..self };
@@ -106,16 +106,16 @@ impl Judged {
     }
 }
 
-/// Parts of a chance, from 0 to 1.
+/// Losses of a chance, from 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Lost {
-    /// By the move that was made.
+    /// By the move made.
     pub by_move: f64,
-    /// By a legal move at random.
+    /// By a random legal move, on average.
     pub at_random: f64,
 }
 
-/// Judges a legal move by the advice of a player of values; chances need what the player expects of new games.
+/// Grades a legal move by the advice of a player with values; chances need the player's expectation for new games.
 pub fn judge<const N: usize>(
     state: State<N>,
     a: Move,
@@ -131,14 +131,14 @@ pub fn judge<const N: usize>(
     let grade = match kept {
         _ if loss <= 0.0 => Grade::Best,
         Some(kept) => Grade::by_kept(kept),
-        // Where hardly anything is to come, hardly anything is lost.
+        // If little score is left, little can be lost.
         None => Grade::by_lost(loss / best.abs().max(16.0)),
     };
     Judged { loss, chance, kept, lost, grade, is_choice: state.legal_moves().count() > 1, regret: None }
 }
 
-/// The accuracy of a game as its moves come in: of the chance that moves at random would have lost in its positions, the
-/// share that its own moves did not lose.
+/// The running accuracy of a game: of the chance that random moves would have lost in its positions, the
+/// share that its own moves kept.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Accuracy {
     by_moves: f64,
@@ -146,7 +146,7 @@ pub struct Accuracy {
 }
 
 impl Accuracy {
-    /// Adds a move. One without a choice loses nothing, and nothing is at stake.
+    /// Adds a move. A forced move loses nothing, and has nothing at stake.
     pub fn add(&mut self, judged: &Judged) {
         if let Some(lost) = judged.lost {
             self.by_moves += lost.by_move;
@@ -154,25 +154,25 @@ impl Accuracy {
         }
     }
 
-    /// The accuracy, from 0 to 100: play worse than random has 0 too. `None` where little was at stake.
+    /// The accuracy, from 0 to 100; play worse than random also has 0. `None` if little was at stake.
     pub fn percent(&self) -> Option<f64> {
         let is_known = self.at_random >= LEAST_AT_STAKE;
         is_known.then(|| 100.0 * (1.0 - self.by_moves / self.at_random).max(0.0))
     }
 }
 
-/// A game as a whole.
+/// The summary of a game.
 #[derive(Clone, Default, Debug)]
 pub struct Summary {
-    /// How much of the chances its moves did not lose.
+    /// How much of the chances its moves kept.
     pub accuracy: Accuracy,
     /// The number of moves of each grade.
     pub grades: [u64; 5],
-    /// The number of moves whose chances a table knows.
+    /// The number of moves with exact chances from a table.
     pub exact_moves: u64,
-    /// What these lost of their chances, in all.
+    /// The total that these lost of their chances.
     pub regret: f64,
-    /// How bad each move was, by its grade and what it lost.
+    /// How bad each move was: its grade and its loss.
     badness: Vec<(Grade, f64)>,
 }
 
@@ -187,7 +187,7 @@ impl Summary {
         self.badness.push((judged.grade, lost));
     }
 
-    /// The numbers of the worst moves, the worst one first; those that lost nothing are none of them.
+    /// The numbers of the worst moves, worst first, without those that lost nothing.
     pub fn worst(&self, most: usize) -> Vec<usize> {
         let mut order: Vec<usize> =
             (0..self.badness.len()).filter(|&i| self.badness[i].0 > Grade::Best).collect();
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!((good.grade, good.kept), (Grade::Best, Some(1.0)));
         let bad = judged(1.0).with_regret(regret(0.8, 0.4));
         assert_eq!((bad.grade, bad.kept), (Grade::Blunder, Some(0.5)));
-        // Where all is lost, a table says nothing of the move.
+        // In a lost position, a table says nothing about the move.
         assert_eq!(judged(0.97).with_regret(regret(0.0, 0.0)).grade, Grade::Inaccuracy);
         let mut summary = Summary::default();
         [good, bad, judged(0.9)].iter().for_each(|judged| summary.add(judged));

@@ -1,9 +1,9 @@
-//! Reviews: how good the moves of a played game were.
+//! Reviews: grading the moves of a played game.
 //!
-//! A move is judged by what it does to a chance that the player cares about: to reach the next large tile in this game
-//! ([`Chance`]). It *keeps* a share of the chance that the best move would have given, and *loses* the rest. The *accuracy*
-//! of a game compares what its moves lost with what moves at random would have lost in the same positions. docs/review.md
-//! tells how the chances were calibrated.
+//! A move is graded by its effect on a chance that players care about: that of reaching the next large tile in this
+//! game ([`Chance`]). It *keeps* a share of the chance that the best move would have given, and *loses* the rest. The
+//! *accuracy* of a game compares the loss of its moves with that of random moves in the same positions. docs/review.md
+//! describes how the chances were calibrated.
 
 mod chance;
 mod judge;

@@ -1,42 +1,43 @@
-//! Games as people have them.
+//! The text formats of games.
 //!
-//! 1. A record: `afterstate game SEED GAME SIDE`, and behind it the letters of the moves. The tiles follow from the
+//! 1. A record: `afterstate game SEED GAME SIDE`, followed by the letters of the moves. The tiles follow from the
 //!    numbers.
 //! 2. Boards: `BOARD MOVE` on each line.
-//! 3. Moves: a board on the first line, and then `MOVE CELL TILE` on each. A cell is a column and a row, a1 … d4, or its
-//!    number, row by row from 0, as the API has it.
-//! 4. A replay of 2048verse: `replay ` and a character for each tile; it holds the move before it, the tile and its cell.
+//! 3. Moves: a board on the first line, then `MOVE CELL TILE` on each line. A cell is a column and a row, a1 … d4, or
+//!    its number, row by row from 0, as in the API.
+//! 4. A replay of 2048verse: `replay ` and a character for each tile, which encodes the preceding move, the tile and
+//!    its cell.
 
 use afterstate_game::{AnyBoard, Board, GameRng, Move, Rules, State, game_rng};
 
-/// What a record begins with.
+/// The prefix of a record.
 const RECORD: &str = "afterstate game";
 
-/// What a replay of 2048verse begins with.
+/// The prefix of a replay of 2048verse.
 const VERSE: &str = "replay ";
 
-/// The characters of a replay by their numbers: printable ASCII, and some that follow it in code page 437 and 1252.
+/// The characters of a replay by number: printable ASCII, followed by some of code pages 437 and 1252.
 const VERSE_CHARACTERS: &str = " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~\
     ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒá";
 
-/// The largest number of a seed or a game: all programs that read JSON agree on it.
+/// The largest number of a seed or a game: one that all JSON parsers represent exactly.
 pub const LARGEST_NUMBER: u64 = (1 << 53) - 1;
 
-/// How a game is written.
+/// The format of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
     /// Numbers and letters.
     Record,
     /// A board and a move on each line.
     Boards,
-    /// A board, and then moves with the tiles that came.
+    /// A board, and then moves with the spawned tiles.
     Moves,
     /// A replay of 2048verse.
     Verse,
 }
 
 impl Format {
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Format::Record => "record",
@@ -54,14 +55,14 @@ pub struct Played<const N: usize> {
     pub state: State<N>,
     /// The move, which is legal there.
     pub a: Move,
-    /// What came of it, if that is known.
+    /// The state after it, if known.
     pub next: Option<State<N>>,
 }
 
-/// Why a text is no game.
+/// Why a text is not a game.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    /// A line that cannot be read.
+    /// A line that cannot be parsed.
     #[error("line {line}: {what}")]
     Line {
         /// Its number, from 1.
@@ -74,7 +75,7 @@ pub enum TextError {
     /// There are no moves.
     #[error("there are no moves")]
     Empty,
-    /// More moves than wanted.
+    /// Too many moves.
     #[error("the game has more than {0} moves")]
     TooLong(usize),
 }
@@ -97,7 +98,7 @@ const MOVES_HINT: &str = "write a board first, and then a move, a cell and a til
 const LEGAL_HINT: &str = "give the game as it was played";
 const VERSE_HINT: &str = "copy the whole replay, from `replay` on";
 
-/// A game of some side.
+/// A game on a board of any side.
 pub enum AnyGame {
     /// 4×4.
     Four(Vec<Played<4>>),
@@ -107,10 +108,10 @@ pub enum AnyGame {
     Two(Vec<Played<2>>),
 }
 
-/// Reads a game of at most so many moves.
+/// Parses a game of at most this many moves.
 ///
 /// # Errors
-/// When the text is in none of the forms, or a move is not possible.
+/// If the text has none of the formats, or a move is illegal.
 pub fn parse(text: &str, most: usize) -> Result<(Format, AnyGame), TextError> {
     let (side, format) = form(text)?;
     let game = match side {
@@ -121,7 +122,7 @@ pub fn parse(text: &str, most: usize) -> Result<(Format, AnyGame), TextError> {
     Ok((format, game))
 }
 
-/// The side and the form of a game's text.
+/// The side and the format of a game's text.
 fn form(text: &str) -> Result<(usize, Format), TextError> {
     let first = lines(text).next().map(|(_, line)| line).unwrap_or_default();
     if let Some(numbers) = first.strip_prefix(RECORD) {
@@ -158,12 +159,12 @@ fn moves<const N: usize>(text: &str, format: Format, most: usize) -> Result<Vec<
     if game.played.is_empty() { Err(TextError::Empty) } else { Ok(game.played) }
 }
 
-/// The lines that say something, with their numbers.
+/// The non-empty lines, with their numbers.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(text.lines().map(str::trim)).filter(|(_, line)| !line.is_empty())
 }
 
-/// A move from its name or its first letter.
+/// Parses a move from its name or its first letter.
 fn slide(word: &str) -> Option<Move> {
     Move::ALL.into_iter().find(|a| word == a.name() || word == &a.name()[..1])
 }
@@ -176,7 +177,7 @@ fn wrong(line: usize, found: &str, hint: &'static str) -> TextError {
     line_error(line, format!("`{}`", found.chars().take(40).collect::<String>()), hint)
 }
 
-/// A game as far as it was read.
+/// A game, as far as it has been parsed.
 struct Reading<const N: usize> {
     played: Vec<Played<N>>,
     most: usize,
@@ -188,7 +189,7 @@ impl<const N: usize> Reading<N> {
         if self.played.len() > self.most { Err(TextError::TooLong(self.most)) } else { Ok(()) }
     }
 
-    /// Makes a move, and lets `tile` say what follows.
+    /// Makes a move; `tile` determines the next state.
     fn step(
         &mut self,
         line: usize,
@@ -289,7 +290,7 @@ impl<const N: usize> Reading<N> {
     }
 }
 
-/// The number of a cell, row by row from 0, by its column and row (d4), or by this number.
+/// Parses a cell, given by column and row (d4) or by number, row by row from 0.
 fn cell_index<const N: usize>(word: &str) -> Option<usize> {
     let by_name = || {
         let mut characters = word.chars();
@@ -301,7 +302,7 @@ fn cell_index<const N: usize>(word: &str) -> Option<usize> {
     word.parse().ok().filter(|index| *index < N * N).or_else(by_name)
 }
 
-/// A cell as people name it: the letter of its column, and the number of its row.
+/// A cell's name: the letter of its column, and the number of its row.
 fn cell_name<const N: usize>(cell: usize) -> String {
     let column = char::from(b'a' + (cell % N) as u8);
     format!("{column}{}", cell / N + 1)
@@ -311,7 +312,7 @@ fn drawn<const N: usize>(board: Board<N>, rules: &Rules, rng: &mut GameRng) -> S
     afterstate_game::Afterstate::new(board).spawn(rules, rng)
 }
 
-/// A board with a tile in a cell that was empty.
+/// The board with a tile in a cell that was empty.
 fn spawned<const N: usize>(board: Board<N>, cell: usize, exponent: u8) -> Option<State<N>> {
     let mut exponents: Vec<u8> = board.exponents().collect();
     let cell = exponents.get_mut(cell).filter(|cell| **cell == 0)?;
@@ -338,7 +339,7 @@ mod tests {
             let cell = (0..16).find(|&cell| board.exponent(cell) != next.exponent(cell)).expect("a tile");
             (cell, next.exponent(cell))
         };
-        // By the definition: bits 0 and 1 are the row, 2 and 3 the column, 4 a four, 5 and 6 the move before.
+        // By definition: bits 0 and 1 are the row, 2 and 3 the column, 4 a four, 5 and 6 the previous move.
         let letter = |cell: usize, exponent: u8, a: usize| {
             let code = cell / 4 + cell % 4 * 4 + (exponent as usize - 1) * 16 + a * 32;
             VERSE_CHARACTERS.chars().nth(code).expect("a character")
@@ -354,7 +355,7 @@ mod tests {
         }
         let Ok((Format::Moves, AnyGame::Four(same))) = parse(&moves, 9) else { panic!("moves") };
         assert_eq!(same, played);
-        // The same cells by their names, in capital letters too.
+        // The same cells by name, also in capital letters.
         let named: Vec<String> = moves
             .lines()
             .map(|line| match line.split(' ').collect::<Vec<_>>()[..] {

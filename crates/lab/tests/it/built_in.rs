@@ -45,7 +45,7 @@ fn it_plays_as_documented() {
     let outcome = model.play(search, games, 2, None, |_| true).expect("a search that it can do");
     let results = outcome.expect("games").results;
     let mean = results.iter().map(|result| result.score as f64).sum::<f64>() / GAMES as f64;
-    // Four standard errors of the mean: games are always the same, but who changes how they are played may be unlucky.
+    // Four standard errors of the mean: the games are fixed, but a change to how they are played may have bad luck.
     let error = STANDARD_DEVIATION / (GAMES as f64).sqrt();
     assert!((mean - MEAN).abs() < 4.0 * error, "{mean} is not {MEAN} ± {error}");
 }

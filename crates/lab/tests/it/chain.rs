@@ -1,4 +1,4 @@
-//! Chains: what a recipe needs is made first, in order, once, and however often it is interrupted.
+//! Chains: the needs of a recipe are made first, in order, once, and despite interruptions.
 
 use std::{
     fs,
@@ -53,7 +53,7 @@ impl Folder {
         self.chain_of("third").expect("a chain")
     }
 
-    /// The names of the steps, those that are done in brackets.
+    /// The names of the steps, finished ones in brackets.
     fn steps(&self) -> Vec<String> {
         let name = |path: &Path| path.strip_prefix(self.path("runs")).expect("a run").display().to_string();
         let chain = self.chain();
@@ -61,7 +61,7 @@ impl Folder {
         steps.map(|(name, is_done)| if is_done { format!("({name})") } else { name }).collect()
     }
 
-    /// Makes everything but the last training, and then that; `false` when it was stopped.
+    /// Makes everything but the last training, and then that; returns `false` if stopped.
     fn make(&self, observer: &mut Stopper<'_>, stop: &AtomicBool) -> bool {
         let chain = self.chain();
         let costs = chain.costs(true).expect("costs");
@@ -84,7 +84,7 @@ impl Folder {
     }
 }
 
-/// Sees which steps begin, and stops after so many reports.
+/// Records which steps begin, and stops after this many reports.
 struct Stopper<'a> {
     begun: Vec<String>,
     reports: u32,
@@ -135,7 +135,7 @@ fn what_a_recipe_needs_is_made_in_order_and_once() {
     assert_eq!(all.begun, ["first", "second", "positions.jsonl"]);
     assert_eq!(folder.steps(), ["(first)", "(second)", "(second/positions.jsonl)", "(third)"]);
 
-    // What is missing is made again, and nothing else.
+    // Only what is missing is made again.
     fs::remove_dir_all(folder.path("runs/third")).expect("a directory");
     assert_eq!(folder.steps(), ["(first)", "(second)", "(second/positions.jsonl)", "third"]);
     fs::remove_file(folder.path("runs/second/positions.jsonl")).expect("a file");
@@ -184,7 +184,7 @@ fn what_nobody_can_make_is_refused() {
         .expect("a recipe");
     let error = folder.chain_of("third").expect_err("a circle").to_string();
     assert!(error.contains("needs itself"), "{error}");
-    // A model that is there needs no recipe.
+    // An existing model needs no recipe.
     fs::create_dir_all(folder.path("runs/second")).expect("a directory");
     fs::write(folder.path("runs/second/model.safetensors"), "weights").expect("a file");
     fs::write(folder.path("runs/second/positions.jsonl"), "").expect("a file");

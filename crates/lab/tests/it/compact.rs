@@ -1,4 +1,4 @@
-//! Compact models: the size that was requested, the same for any number of threads, and values that are nearly the same.
+//! Compact models: the requested size, the same for any number of threads, and nearly the same values.
 
 use afterstate_game::Rules;
 use afterstate_lab::{
@@ -37,7 +37,7 @@ fn network(stages: &str, promotion: bool) -> Network {
             let pairs = labels.clone().zip(labels.clone().skip(1)).filter(|(a, b)| a == b && *a > 0).count();
             labels.map(worth).sum::<f32>() + 5.0 * pairs as f32 + (index % 7) as f32 / 4.0
         };
-        // Later stages have some weights of their own.
+        // Later stages have some weights that differ.
         let stage = network.spec().table_id(table).stage;
         let own = |index: usize| stage == 0 || !promotion || index.is_multiple_of(3);
         let len = network.spec().table_len(table) as usize;
@@ -72,7 +72,7 @@ fn a_compact_model_plays_like_its_source() {
         std::fs::write(&path, packed_bytes(&source, settings())).expect("a written file");
         let compact = Network::load(&path).expect("a model");
         assert!(!compact.spec().promotion && compact.spec().stages == source.spec().stages);
-        // Small tuples speak for what was left out.
+        // Small tuples replace what was dropped.
         assert!(compact.spec().tuples.to_string().starts_with("012345 456789 0123 4567 0145"));
         let (before, after) = (mean_score(&source), mean_score(&compact));
         assert!((after / before - 1.0).abs() < 0.15, "{before} became {after}");

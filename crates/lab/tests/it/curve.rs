@@ -1,4 +1,4 @@
-//! The learning curve: it draws what it is given, however much or little that is.
+//! The learning curve draws any amount of data.
 
 use afterstate_lab::curve::svg;
 use afterstate_lab::log::{EvalLine, LogLine, Rate};

@@ -119,14 +119,14 @@ fn a_run_is_of_its_records_and_settings_and_survives_damage() {
         Training::resume(directory.clone(), DcnnSettings { samples: 4000, ..stored }, 1, Device::Cpu)
     };
 
-    // The records are others now.
+    // The records have changed.
     let shard = records.join("games-00000020.parquet");
     let bytes = fs::read(&shard).unwrap();
     fs::copy(records.join("games-00000000.parquet"), &shard).unwrap();
     assert!(matches!(go_on(), Err(DcnnError::OtherRecords(_))));
     fs::write(&shard, bytes).unwrap();
 
-    // The settings are not those of the checkpoint.
+    // The settings differ from those of the checkpoint.
     let path = directory.path().join("dcnn.json");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("\"seed\": 1", "\"seed\": 2")).unwrap();

@@ -1,4 +1,4 @@
-//! Evaluation of players: the same games for everyone, results that are kept, steps of the late game.
+//! Evaluation of players: the same games for all, results that are stored, steps of the late game.
 
 use std::{
     collections::HashSet,
@@ -40,17 +40,18 @@ fn play(network: &Network, search: &str, count: u64, threads: usize, collect: Op
 fn one_ply_is_greedy_play() {
     let network = network();
     let greedy = evaluate(&network, games(&Deck::new(50)), 2, |_| true).expect("played");
-    // Collecting positions takes the way of all players.
+    // Collecting positions uses the general code path.
     let collecting = play(&network, "1ply", 50, 2, Some(Steps::default()));
     assert_eq!(collecting.results, greedy);
     assert_eq!(play(&network, "1ply", 50, 3, None).results, greedy);
 }
 
-/// Milestones against games that are followed move by move here: the first board with a tile counts, on any number of threads.
+/// Milestones against games that are followed move by move: the first board with a tile counts, on any number of
+/// threads.
 #[test]
 fn milestones_are_the_first_boards_with_a_tile() {
     let network = network();
-    // Games of so poor a network reach several tiles only with a search.
+    // Such a poor network needs a search to reach several tiles.
     let player: PlayerSpec = "2ply".parse().expect("a player");
     let mut first = std::collections::BTreeMap::<u32, Vec<(f64, f64)>>::new();
     for number in 0..30 {
@@ -142,7 +143,7 @@ fn header(seed: u64, share: Option<Share>) -> KeptHeader {
     KeptHeader { model, checksum, search, seed, collect: share.map(|_| 512), share }
 }
 
-/// The file of a part of twelve games, as it is when `stop_after` games have ended.
+/// The file of a part of twelve games, after `stop_after` games have ended.
 fn part_file(directory: &Path, network: &Network, part: &str, stop_after: usize) -> PathBuf {
     let part: Part = part.parse().expect("a part");
     let path = directory.join(format!("part-{}-{}.jsonl", part.index(), part.of()));
@@ -259,7 +260,7 @@ fn survival_is_the_share_that_reaches_the_next_step() {
     let steps = Steps::to(512).expect("a goal");
     let collected = play(&network, "2ply", 60, 2, Some(steps));
     let at = |step| collected.positions.iter().filter(|position| position.step == step).count();
-    // Whoever is at a later step was at the first one.
+    // A board at a later step was at the first one.
     assert!(at(128) > 40 && at(256) > 0 && at(128) >= at(256), "{} and {}", at(128), at(256));
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("positions.jsonl");
@@ -274,7 +275,7 @@ fn survival_is_the_share_that_reaches_the_next_step() {
         let survivor =
             Survivor { network: &network, player, endgames: None, rules: Rules::default(), seed: 1, threads };
         let survival = survivor.play(steps, (128, to), &starts, 200, |_| true);
-        // How long moves take is nobody's promise; that a search takes some time is.
+        // The duration of moves is not guaranteed, only that a search takes some time.
         let times = survival.move_ms.expect("times of moves");
         assert!(times.mean <= times.max && (search == "random" || times.mean > 0.0), "{search}: {times:?}");
         Survival { move_ms: None, ..survival }

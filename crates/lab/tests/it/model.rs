@@ -1,4 +1,4 @@
-//! One `Model::open` for all that plays: each kind tells what it is, how it plays, and what it cannot do.
+//! `Model::open` for every kind of model: what it is, how it plays, and what it does not support.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -48,7 +48,7 @@ fn a_solution_is_a_model() {
     assert!((f64::from(advice.value()) - exact).abs() < 1e-3, "{advice:?}, not {exact}");
     let mean = mean_score(&model, 400);
     assert!((mean - 66.96).abs() < 4.0 * 23.97 / 20.0, "{mean}");
-    assert!(refusal(model.player::<3>(Search::Exact, 1)).contains("3×3 is not there"));
+    assert!(refusal(model.player::<3>(Search::Exact, 1)).contains("there is no solution of 3×3"));
     assert!(refusal(model.search(Some("3ply"), GREEDY)).contains("no search `3ply`"));
     assert!(refusal(model.network("it")).contains("is a solution"));
 }
@@ -96,7 +96,7 @@ fn n_tuple_networks_are_models() {
     let model = open(&path);
     assert_eq!(model.search(None, Limit::Plies(3)).expect("a search").to_string(), "3ply");
     assert!(refusal(model.search(Some("majority"), GREEDY)).contains("no search `majority`"));
-    assert!(refusal(model.search(Some("3plies"), GREEDY)).contains("`3plies` is no search"));
+    assert!(refusal(model.search(Some("3plies"), GREEDY)).contains("`3plies` is not a search"));
     let search = model.search(None, GREEDY).expect("a search");
     assert!(refusal(model.player::<3>(search, 1)).contains("the board is 3×3, but the model plays on 4×4"));
     assert!(mean_score(&model, 2) > 0.0);

@@ -1,4 +1,4 @@
-//! Recipes: what they resolve to, and what each kind of mistake is told.
+//! Recipes: how they resolve, and the error for each kind of mistake.
 
 use afterstate_lab::recipe::{Log, Recipe, Tuples, shipped};
 use afterstate_learning::{
@@ -195,8 +195,8 @@ fn initial_values_are_given_for_a_board_or_a_weight() {
     for (lines, part) in [
         ("network.initial_value = [1, 2]", "2 initial values for 1 stages"),
         ("network.promotion = true", "two stages"),
-        ("network.stages = '2^99'", "describes no stages"),
-        ("network.ranges = '1-3'", "no value ranges"),
+        ("network.stages = '2^99'", "does not describe stages"),
+        ("network.ranges = '1-3'", "not value ranges"),
         ("network.halved = [0, 1]", "a list with a number for each stage"),
         ("network = { stages = '2^1', from = 'x', halved = [0, 1] }", "stage 1 cannot begin with"),
         ("network = { stages = '16384', halved = [0, 1] }", "give network.from"),
@@ -249,7 +249,7 @@ fn unknown_keys_are_told_the_nearest() {
     assert_eq!(error("zebra = 0.5"), "recipes/x.toml line 2: unknown key `zebra`");
     assert!(error("[lerning]").starts_with("recipes/x.toml line 2: unknown key `lerning`"));
     assert_eq!(resolve("[learning]"), resolve(""));
-    // The misspelling is the cause, and is told before the lack that follows from it.
+    // The misspelling is the cause, and is reported before the missing key that follows from it.
     assert_eq!(
         parse("bugdet.seconds = 1", &[]).unwrap_err(),
         "recipes/x.toml line 1: unknown key `bugdet.seconds`; did you mean `budget.seconds`?"

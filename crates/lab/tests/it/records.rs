@@ -1,4 +1,4 @@
-//! Play records: what is written is read, follows the rules, goes on after interruptions, and comes in another order.
+//! Play records: what is written can be read, follows the rules, continues after interruptions, and is shuffled.
 
 use std::{collections::HashSet, fs, path::Path, time::Duration};
 
@@ -91,7 +91,7 @@ fn damaged_shards_are_refused() {
         fs::write(&shard, &bytes[..cut]).unwrap();
         assert!(verify(directory.path(), |_| ()).is_err(), "cut at {cut}");
     }
-    // Whatever byte changes, what is read is what was written, or an error.
+    // Whatever byte changes, reading returns what was written, or an error.
     fs::write(&shard, &bytes).unwrap();
     let (whole, mut refused) = (read(&shard), 0);
     for place in (0..bytes.len()).step_by(3) {
@@ -122,7 +122,7 @@ fn shuffled_records_are_all_of_them_in_an_order_of_the_seed() {
     let drawn = draw(1, all.len() + 500);
     assert_eq!(drawn[..700], draw(1, 700));
     assert_ne!(drawn[..700], draw(2, 700));
-    // After an epoch and the buffer, nearly all have come at least once.
+    // After an epoch and the buffer, nearly all have occurred at least once.
     let distinct: HashSet<_> = drawn.iter().map(key).collect();
     assert!(distinct.len() > all.len() * 19 / 20, "{} of {}", distinct.len(), all.len());
     let neighbours = drawn.windows(2).filter(|pair| key(&pair[0]).0 == key(&pair[1]).0).count();
@@ -136,7 +136,7 @@ fn shuffled_records_are_all_of_them_in_an_order_of_the_seed() {
     }
 }
 
-/// Records of several players are directories in one directory; each is recorded, and goes on, for itself.
+/// Records of several players are subdirectories of one directory; each is recorded and continued separately.
 #[test]
 fn records_of_several_players_are_read_together() {
     let directory = tempfile::tempdir().unwrap();

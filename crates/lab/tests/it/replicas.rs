@@ -1,4 +1,4 @@
-//! Runs of several replicas, which are threads here: what the ranks of `mpirun` do with a run's directory.
+//! Runs of several replicas, here as threads: what the ranks of `mpirun` do with a run's directory.
 
 use std::{
     path::Path,
@@ -14,7 +14,7 @@ use afterstate_lab::{
 use afterstate_learning::{TrainerState, replicas::Exchange};
 use afterstate_network::Network;
 
-/// Where replicas meet.
+/// Where replicas synchronize.
 struct Meeting {
     size: usize,
     barrier: Barrier,
@@ -26,7 +26,7 @@ struct Meeting {
 struct Member(&'static Meeting, usize);
 
 impl Member {
-    /// Puts down what this one has, and gives what all have.
+    /// Contributes this replica's data, and returns that of all.
     fn meet<T: Clone>(&self, place: &Mutex<Vec<T>>, own: T) -> Vec<T> {
         place.lock().expect("a place")[self.1] = own;
         self.0.barrier.wait();
@@ -63,7 +63,7 @@ impl Replicas for Member {
     }
 }
 
-/// Begins a run with so many replicas, or goes on with it; what came of the first one.
+/// Starts or resumes a run with this many replicas; returns the result of the first one.
 fn train(directory: &Directory, actions: u64, size: usize, every: MergeEvery) -> RunOutcome {
     let text = format!(
         "network.tuples = '2x4'\nparallel.threads = 1\nbudget.actions = {actions}\nevaluation.every = 0\n\
@@ -77,7 +77,7 @@ fn train(directory: &Directory, actions: u64, size: usize, every: MergeEvery) ->
         numbers: Mutex::new(vec![vec![]; size]),
         states: Mutex::new(vec![None; size]),
     }));
-    // All have seen what is there before one of them makes more.
+    // All have checked what exists before one of them adds to it.
     let prepared = Barrier::new(size);
     let replica = |rank: usize| {
         let merging = Merging { replicas: Box::leak(Box::new(Member(meeting, rank))), every };
@@ -93,7 +93,7 @@ fn train(directory: &Directory, actions: u64, size: usize, every: MergeEvery) ->
     })
 }
 
-/// The last line of a log, after a look at the share of time and the bytes in all lines.
+/// The last line of a log, after checking the share of time and the bytes in all lines.
 fn last_line(log: &Path) -> LogLine {
     let lines = Log::<LogLine>::read(log).expect("lines");
     let shares = lines.iter().map(|line| line.merge_share.expect("a share"));

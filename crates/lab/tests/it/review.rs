@@ -1,5 +1,5 @@
-//! What an accuracy says: stronger players have a higher one, by the built-in model, in games that the calibration has not
-//! seen.
+//! Accuracy is meaningful: stronger players have a higher one, by the built-in model, in games that the calibration has
+//! not seen.
 
 use afterstate_game::{Game, Move, Rules, State, game_rng};
 use afterstate_lab::{
@@ -9,10 +9,10 @@ use afterstate_lab::{
 use afterstate_search::{Limit, Player};
 use rand_core::Rng;
 
-/// Positions that are judged, at most: long games are looked at in places.
+/// The maximum number of positions that are judged: long games are sampled.
 const POSITIONS: usize = 120;
 
-/// Longer games are judged by their beginning.
+/// Only the beginning of longer games is judged.
 const MOVES: usize = 3000;
 
 /// Plays a game and judges it.
@@ -64,13 +64,13 @@ fn accuracy_grows_with_strength() {
     assert!(accuracies[0] < 20.0 && accuracies[5] > 90.0, "{accuracies:?}");
     assert!(accuracies.is_sorted_by(|a, b| a < b), "{accuracies:?}");
 
-    // The example of the page: left, down, right, up, whichever is possible first.
+    // The sample game of the page: the first legal move of left, down, right, up.
     let order = [Move::Left, Move::Down, Move::Right, Move::Up];
     let first = |state: State<4>| order.into_iter().find(|a| state.slide(*a).is_some()).expect("a move");
     let example = accuracy(Game::new(Rules::default(), 1, 2048), &mut *judge_by, reference, first);
     assert!(example < 40.0, "{example}");
 
-    // Who looks three moves ahead, judged by who looks four.
+    // A player that looks three moves ahead, judged by one that looks four.
     let (mut three, mut four) = (player(3), player(4));
     let game = Game::new(Rules::default(), 777, 0);
     let strong = accuracy(game, &mut *four, reference, |state| three.advise(state).best().expect("a move"));

@@ -1,4 +1,4 @@
-//! Runs through the library: from a recipe to settings, what an observer sees, boards of every side.
+//! Runs through the library: from recipe to settings, the view of an observer, boards of every side.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -177,7 +177,7 @@ fn a_run_that_diverges_says_so_and_writes_no_model() {
     assert!(!directory.model().exists() && !directory.checkpoint().exists());
 }
 
-/// Learning that goes well at first, and cannot but diverge from the middle on.
+/// Learning that goes well at first, and must diverge from the middle on.
 const DIVERGING: &str = "network.tuples = ['0123', '0145']\nparallel.threads = 1\nbudget.actions = 1_000_000\n\
     evaluation.every = 0\nlearning = { step_size = 'fixed', alpha = 0.1, schedule = [[0.5, 1000.0]] }";
 
@@ -294,7 +294,7 @@ fn a_checkpoint_of_another_version_is_refused_by_its_name() {
     assert!(matches!(&error, RunError::Version { found, .. } if found == "0.0.7"), "{error}");
 }
 
-/// Every search plays its own games at every point, and the network that is best by one of them is kept.
+/// Every search plays its own games at every point, and the best network by one of them is kept.
 #[test]
 fn evaluations_with_several_searches_and_the_best_network() {
     let place = tempfile::tempdir().expect("a directory");
@@ -318,7 +318,7 @@ fn evaluations_with_several_searches_and_the_best_network() {
     assert!(curve.contains("evaluation, 1ply, 30 games") && curve.contains("evaluation, 2ply, 10 games"));
 }
 
-/// A run that is stopped between two searches of an evaluation does the rest when it goes on.
+/// A run that is stopped between two searches of an evaluation does the rest when resumed.
 #[test]
 fn an_interrupted_evaluation_is_completed() {
     struct StopAfterFirst<'a>(&'a AtomicBool);
@@ -345,7 +345,7 @@ fn an_interrupted_evaluation_is_completed() {
     assert!(searches.len() >= 4 && searches.chunks(2).all(|pair| pair == ["1ply", "2ply"]), "{searches:?}");
 }
 
-/// An observer is first told where a resumed run was.
+/// An observer is first told the position of a resumed run.
 #[test]
 fn a_resumed_run_is_shown_where_it_was() {
     struct Shares<'a>(Vec<f64>, &'a AtomicBool);

@@ -82,11 +82,11 @@ fn starts_that_make_no_sense_are_refused() {
         ("start = { kind = 'carousel', first_stage = 1 }\nnetwork.stages = '2048'", "give network.from"),
         (
             "start = { kind = 'carousel', first_stage = 2 }\nnetwork = { stages = '2048', from = 'm' }",
-            "`start.first_stage` cannot be used here: there is no stage of",
+            "`start.first_stage` cannot be used here: the stage in",
         ),
         (
             "start = { kind = 'carousel', last_stage = 2 }\nnetwork.stages = '2048'",
-            "`start.last_stage` cannot be used here: there is no stage of",
+            "`start.last_stage` cannot be used here: the stage in",
         ),
         (
             "start = { kind = 'carousel', last_stage = 0 }\nnetwork = { stages = '2048', values = 'states' }",
@@ -106,7 +106,7 @@ fn train(directory: &Path, text: &str) -> Result<Network, RunError> {
     Ok(Network::load(&Directory::new(directory).model())?)
 }
 
-/// One stage, then a second that learns from where the first one leads, then a third.
+/// One stage, then a second that continues from where the first one leads, then a third.
 #[test]
 fn stage_by_stage() {
     let folder = tempfile::tempdir().expect("a directory");
@@ -128,7 +128,7 @@ fn stage_by_stage() {
         assert!(second.table(2 + table).any(|weight| weight != 0.0), "the second stage has learned");
         assert!(third.table(4 + table).any(|weight| weight != 0.0), "the third stage has learned");
     }
-    // A stage with a factor begins with the first one's weights for tiles halved, whatever the model has for it.
+    // A stage with a factor begins with the first one's weights for halved tiles, whatever the model has for it.
     let halved = later("256 512", "second").replace("from =", "halved = [0, 0.5, 0.0], from =");
     let fourth = train(&at("fourth"), &halved).expect("a run");
     let weights: Vec<f32> = first.table(0).collect();
@@ -138,7 +138,7 @@ fn stage_by_stage() {
     };
     assert!(fourth.table(2).enumerate().all(|(index, weight)| weight == weights[halved(index)] / 2.0));
     assert!(fourth.table(2).any(|weight| weight != 0.0));
-    // The weights of a model of other tuples, or of other stages, are not taken.
+    // The weights of a model with other tuples, or other stages, are not accepted.
     let error = train(&at("other"), &later("512", "second")).err().expect("a refusal").to_string();
     assert!(error.contains("should hold the first stages of"), "{error}");
     let other = later("256", "first").replace("'0145'", "'4567'");
@@ -146,7 +146,7 @@ fn stage_by_stage() {
     assert!(matches!(train(&at("nothing"), &later("256", "none")), Err(RunError::File(_))));
 }
 
-/// A carousel that begins with the positions of a file, which a resumed run needs no more; files that are of no use.
+/// A carousel that begins with the positions of a file, which a resumed run no longer needs; files that cannot be used.
 #[test]
 fn positions_from_a_file() {
     let folder = tempfile::tempdir().expect("a directory");
@@ -184,8 +184,8 @@ fn positions_from_a_file() {
     assert!(outcome.finished && outcome.progress.episodes > 10);
 }
 
-/// The sixteen stages of jaskowski-2016 are counted as its author's program counts them, in every table that has them: a
-/// tile that is there twice must not be forgotten when stages follow one another.
+/// The sixteen stages of jaskowski-2016 are counted like in its author's program, in every table that has them: the
+/// second of two equal tiles must not be ignored when stages follow one another.
 #[test]
 fn the_papers_stages_are_carried() {
     let mut carousels = 0;

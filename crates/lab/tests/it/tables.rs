@@ -1,4 +1,4 @@
-//! Tables of recipes: rows, what they extend, and the papers' tables that come with the program.
+//! Tables of recipes: rows, what they extend, and the built-in tables of the papers.
 
 use afterstate_lab::recipe::{Recipe, shipped};
 use afterstate_learning::{Budget, StepSizeSpec, TargetSpec, target::DelayedTdLambda};
@@ -37,7 +37,7 @@ fn a_row_stands_on_the_rest_of_its_table() {
     assert!(matches!(a.learning.step_size, StepSizeSpec::TemporalCoherence { beta: 0.5, .. }));
     let b = Recipe::load(&path("mine/b"), &[]).unwrap();
     assert_eq!(b.description, "two rates");
-    // What a row decides drops what it makes meaningless, as an override does.
+    // A row drops keys that it makes meaningless, as an override does.
     assert_eq!((b.learning.step_size, b.budget), (StepSizeSpec::Fixed { alpha: 0.25 }, Budget::Episodes(5)));
     let again = Recipe::load(&path("mine/b"), &["budget.actions=3".to_owned()]).unwrap();
     assert_eq!(again.budget, Budget::Actions(3), "an override wins over both");
@@ -69,7 +69,7 @@ fn a_recipe_can_begin_with_a_shipped_one() {
         (fixed.learning.step_size, fixed.budget),
         (StepSizeSpec::Fixed { alpha: 0.1 }, Budget::Seconds(1.0))
     );
-    // A key that is wrong beside what is extended is blamed where it stands.
+    // An error in an extended recipe is reported at its location.
     let error = parse(&format!("{extends}\nlearning.alpha = 0.1")).unwrap_err();
     assert!(error.starts_with("x.toml line 3: `learning.alpha` cannot be used here"), "{error}");
     assert!(
@@ -80,11 +80,11 @@ fn a_recipe_can_begin_with_a_shipped_one() {
     assert!(
         parse("extends = 3").unwrap_err().contains("`extends` must be the name of a shipped recipe, not 3")
     );
-    // The resolved recipe is whole.
+    // The resolved recipe is complete.
     assert!(!recipe.to_toml().unwrap().contains("extends"));
 }
 
-/// The papers' tables, with as many rows as there.
+/// The papers' tables, with the same number of rows.
 #[test]
 fn every_row_of_the_papers_has_a_recipe() {
     let rows = |table: &str| {

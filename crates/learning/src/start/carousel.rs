@@ -1,26 +1,25 @@
 //! Carousel shaping: jaskowski-2016, V.E.1, Algorithm 5.
 //!
-//! The last 1000 initial states of every stage are kept. Episodes begin in one stage after the other, each
-//! at a random one of its initial states, and with a new game after the last stage, or where a stage has not
+//! Keeps the last 1000 initial states of every stage. Episodes begin in one stage after the other, each
+//! at a random initial state of the stage; with a new game after the last stage, or if a stage has not
 //! been reached yet.
 //!
 //! Differences from the paper:
-//! 1. What is kept and started from is the state that follows the first afterstate of a stage: the paper's
-//!    s'ₜ with its random tile.
-//! 2. Games are played in parallel: they share the states, and the order of the stages is that in which
-//!    episodes begin.
-//! 3. An initial state of a stage is the first state of an episode in it, once the episode has been in the stage before. The
-//!    paper asks that the afterstate just before be in that stage; the author's program does as we do. By the paper's words
-//!    stage 8 of 2⁴ stages would never be started from: two 16384-tiles, which merge to begin it, are stage 4, or 6 where
-//!    stages are [carried](afterstate_network::Stages).
-//! 4. A number of episodes can follow each other in each stage; the author's program has 200, the paper 1.
-//! 5. The carousel can begin in a later stage than the first one, which is carousel shaping and training [stage by
-//!    stage](super::StageByStage) in one. Whole games are then played only until enough initial
-//!    states of that stage are kept, and the stages before it, which come from a trained model, do not learn.
-//! 6. It can end in an earlier stage than the last one. An episode that leaves that stage ends there, with the value of the
-//!    afterstate that it has reached, which does not learn, instead of what would follow.
-//! 7. Initial states can be given, such as those of a stronger player. Stages that have some keep them, and no others; a
-//!    carousel that begins in a later stage plays no whole games.
+//! 1. States are kept and started from as they follow the first afterstate of a stage: the paper's s'ₜ with its random
+//!    tile.
+//! 2. Games are played in parallel: they share the states, and the order of the stages is that in which episodes begin.
+//! 3. An initial state of a stage is the first state of an episode in it, provided the episode has been in the previous
+//!    stage. The paper requires the immediately preceding afterstate to be in that stage; the author's program does as
+//!    we do. By the paper's definition no episode would ever begin in stage 8 of 2⁴ stages: two 16384-tiles, which
+//!    merge to begin it, are stage 4, or 6 if stages are [carried](afterstate_network::Stages).
+//! 4. Several consecutive episodes can begin in each stage; the author's program uses 200, the paper 1.
+//! 5. The carousel can begin in a later stage than the first, which combines carousel shaping with training [stage by
+//!    stage](super::StageByStage). Whole games are then played only until enough initial states of that stage are kept,
+//!    and the earlier stages, which come from a trained model, do not learn.
+//! 6. It can end in an earlier stage than the last. An episode that leaves that stage ends there, with the value of the
+//!    afterstate that it has reached, which does not learn, as its final target.
+//! 7. Initial states can be given, such as those of a stronger player. Stages with given states keep exactly those; a
+//!    carousel that begins in a later stage then plays no whole games.
 
 use std::collections::VecDeque;
 
@@ -33,35 +32,35 @@ use super::{choose, parsed, texts};
 /// The parameters of carousel shaping.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Carousel {
-    /// The number of episodes in a stage before the next one's turn.
+    /// The number of consecutive episodes in a stage.
     pub games_per_stage: u64,
-    /// The number of initial states that are kept of each stage.
+    /// The number of initial states kept for each stage.
     pub kept: usize,
-    /// The stage in which the carousel begins.
+    /// The first stage of the carousel.
     pub first_stage: usize,
-    /// The stage in which it ends; none for the last one.
+    /// The last stage of the carousel; `None` for the network's last one.
     pub last_stage: Option<usize>,
-    /// Whether it begins with initial states that are given (`TrainingSettings::positions`).
+    /// Whether it uses given initial states (`TrainingSettings::positions`).
     pub given: bool,
 }
 
 impl Carousel {
-    /// Whether a stage comes after the one in which the carousel ends.
+    /// Whether a stage comes after the carousel's last one.
     pub(super) fn is_left_in(&self, stage: usize) -> bool {
         self.last_stage.is_some_and(|last| stage > last)
     }
 }
 
-/// A carousel that turns.
+/// The state of a carousel.
 pub(super) struct Wheel<const N: usize> {
     spec: Carousel,
-    /// The stage whose turn it is, from 0.
+    /// The current stage, from 0.
     stage: usize,
-    /// The episodes that have begun in it.
+    /// The number of episodes that have begun in it.
     games: u64,
-    /// The last initial states of each stage, the latest one last; none for stage 0.
+    /// The last initial states of each stage, newest last; none for stage 0.
     initial_states: Vec<VecDeque<State<N>>>,
-    /// Whether those of a stage were given.
+    /// For each stage, whether its states were given.
     given: Vec<bool>,
 }
 
@@ -71,7 +70,7 @@ impl<const N: usize> Wheel<N> {
         Wheel { spec, stage: spec.first_stage, games: 0, initial_states, given: vec![false; stages] }
     }
 
-    /// Keeps states that are given, but for those of stages in which no episode begins with one.
+    /// Adds given states, except those of stages in which no episode begins with one.
     pub(super) fn give(&mut self, states: Vec<State<N>>, stages: &Stages) {
         for state in states {
             let stage = stages.of(&state.board().bytes());
@@ -101,7 +100,7 @@ impl<const N: usize> Wheel<N> {
         if self.stage == 0 { None } else { choose(rng, states.len(), |i| states.get(i).copied()) }
     }
 
-    /// Keeps an initial state of a stage that the carousel reaches.
+    /// Keeps an initial state of a stage.
     pub(super) fn enter(&mut self, stage: usize, state: State<N>) {
         if self.spec.is_left_in(stage) || self.given[stage] {
             return;
@@ -114,7 +113,7 @@ impl<const N: usize> Wheel<N> {
     }
 }
 
-/// A carousel, as a checkpoint keeps it.
+/// A carousel, as stored in a checkpoint.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct CarouselState {
     stage: usize,
@@ -130,7 +129,7 @@ impl<const N: usize> Wheel<N> {
         CarouselState { stage: self.stage, games: self.games, initial_states, given: self.given.clone() }
     }
 
-    /// Takes up where it was; `None` when the state makes no sense.
+    /// Restores a carousel; `None` if the state is invalid.
     pub(super) fn restore(&mut self, state: &CarouselState, stages: &Stages) -> Option<()> {
         let initial_states: Option<Vec<VecDeque<State<N>>>> =
             state.initial_states.iter().map(|texts| parsed(texts)).collect();

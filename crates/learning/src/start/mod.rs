@@ -1,8 +1,8 @@
 //! Starts: where the next episode begins.
 //!
-//! A start looks at every new state of a game (`Starts::watch`), and is asked for the first state of the
-//! next episode when one has ended. Episodes that begin in the middle of a game have scores that say nothing
-//! of the player, so they are counted, but not reported as finished games.
+//! A start observes every new state of a game (`Starts::watch`), and provides the first state of the
+//! next episode when one has ended. Scores of episodes that begin in the middle of a game say nothing
+//! about the player, so these are counted, but not reported as finished games.
 
 mod carousel;
 mod restart;
@@ -29,28 +29,28 @@ pub enum StartSpec {
     /// Every episode is a whole game.
     #[default]
     Fresh,
-    /// Carousel shaping: one stage after the other.
+    /// Carousel shaping: the stages in turn.
     Carousel(Carousel),
     /// Restart: from the middle of the episode just played.
     Restart(Restart),
-    /// Stage by stage: the last stage learns, from its first states on.
+    /// Stage by stage: the last stage learns, from its first states.
     StageByStage(StageByStage),
 }
 
 impl StartSpec {
-    /// Why there can be no such starts for a network.
+    /// Why a network does not support these starts.
     pub fn refusal(&self, spec: &NetworkSpec) -> Option<&'static str> {
         let stages = spec.stages.count();
         match self {
-            StartSpec::Carousel(_) if stages < 2 => Some("carousel shaping needs two stages at least"),
+            StartSpec::Carousel(_) if stages < 2 => Some("carousel shaping needs at least two stages"),
             StartSpec::Carousel(carousel) if carousel.first_stage >= stages => {
-                Some("there is no stage of the number in which the carousel begins")
+                Some("the stage in which the carousel begins does not exist")
             }
             StartSpec::Carousel(carousel) if carousel.is_left_in(carousel.first_stage) => {
-                Some("the carousel would end in a stage before the one in which it begins")
+                Some("the carousel would end in an earlier stage than it begins")
             }
             StartSpec::Carousel(carousel) if carousel.last_stage.is_some_and(|last| last >= stages) => {
-                Some("there is no stage of the number in which the carousel ends")
+                Some("the stage in which the carousel ends does not exist")
             }
             StartSpec::Carousel(carousel)
                 if carousel.is_left_in(stages - 1) && spec.values != Values::Afterstates =>
@@ -58,9 +58,9 @@ impl StartSpec {
                 Some("a carousel that ends before the last stage needs values of afterstates")
             }
             StartSpec::Carousel(carousel) if spec.promotion && carousel.first_stage > 1 => Some(
-                "promotion would write to frozen stages: a carousel that begins in a later stage must do without",
+                "promotion would write to frozen stages: a carousel that begins in a later stage cannot use it",
             ),
-            StartSpec::StageByStage(_) if stages < 2 => Some("training by stages needs two stages at least"),
+            StartSpec::StageByStage(_) if stages < 2 => Some("training by stages needs at least two stages"),
             StartSpec::StageByStage(_) if spec.promotion && stages > 2 => {
                 Some("promotion would write to frozen stages: with more than two stages it must be off")
             }
@@ -68,8 +68,8 @@ impl StartSpec {
         }
     }
 
-    /// The number of sets of tables, from the first one on, whose weights stay as they are: those of all stages but the
-    /// last one, or of those before the one that a carousel begins in.
+    /// The number of sets of tables, beginning with the first, whose weights are frozen: those of all stages but the
+    /// last one, or of those before the one in which a carousel begins.
     pub(crate) fn frozen(&self, spec: &NetworkSpec) -> usize {
         match self {
             StartSpec::StageByStage(_) => spec.sets() - spec.values.sets(),
@@ -85,7 +85,7 @@ pub(crate) struct Starts<const N: usize> {
     kind: Kind<N>,
 }
 
-/// Locks are taken when an episode ends and when it enters a stage, a few times in a game.
+/// Locks are taken when an episode ends and when it enters a stage, a few times a game.
 enum Kind<const N: usize> {
     Fresh,
     Carousel(Carousel, Mutex<Wheel<N>>),
@@ -94,17 +94,17 @@ enum Kind<const N: usize> {
     StageByStage(Restart, Mutex<Entrances<N>>),
 }
 
-/// What a start remembers of one game.
+/// What a start remembers of a game.
 pub(crate) struct Memory<const N: usize> {
     /// Whether the episode is a whole game.
     pub(crate) fresh: bool,
-    /// The stage of the present state.
+    /// The stage of the current state.
     stage: usize,
-    /// The last of the stages that the episode has reached one after the other, none left out.
+    /// The last stage that the episode has reached without skipping one.
     passed: usize,
-    /// The states of the episode so far, the present one last, where it can be followed by a restart.
+    /// The states of the episode so far, the current one last, if a restart can follow it.
     episode: Vec<State<N>>,
-    /// The number of restarts since the last episode that was none.
+    /// The number of restarts since the last episode that was not one.
     restarts: u32,
 }
 
@@ -113,21 +113,22 @@ impl<const N: usize> Memory<N> {
         Memory { fresh: true, stage: 0, passed: 0, episode: Vec::new(), restarts: 0 }
     }
 
-    /// Where to go back to in the episode, if there is another restart.
+    /// Where the next episode begins within this one, if there is another restart.
     fn restart(&mut self, restart: &Restart) -> Option<State<N>> {
         let (state, restarts) = restart.next(&self.episode, self.restarts);
         self.restarts = restarts;
         state
     }
 
-    /// Forgets the episode; there is no other one.
+    /// Forgets the episode; there is no other.
     pub(crate) fn clear(&mut self) {
         self.episode.clear();
     }
 }
 
 impl<const N: usize> Starts<N> {
-    /// The starts, with the positions that they begin with; `None` when one of these is not a state that a game can continue from.
+    /// Creates the starts with their given positions; `None` if one of these is not a state from which a game can
+    /// continue.
     pub(crate) fn new(spec: StartSpec, stages: &Stages, positions: &[String]) -> Option<Self> {
         let kind = match spec {
             StartSpec::Fresh => Kind::Fresh,
@@ -144,7 +145,7 @@ impl<const N: usize> Starts<N> {
         Some(Starts { stages: stages.clone(), kind })
     }
 
-    /// Where the next episode of a game begins: at this state, or with a new game.
+    /// Where the next episode of a game begins: at the returned state, or with a new game.
     pub(crate) fn next(&self, memory: &mut Memory<N>, rng: &mut GameRng) -> Option<State<N>> {
         let state = match &self.kind {
             Kind::Fresh => None,
@@ -158,7 +159,7 @@ impl<const N: usize> Starts<N> {
         state
     }
 
-    /// An episode begins at this state.
+    /// Notes that an episode begins at this state.
     pub(crate) fn begin(&self, memory: &mut Memory<N>, state: State<N>) {
         memory.stage = self.stage_of(state);
         memory.passed = memory.stage;
@@ -168,7 +169,7 @@ impl<const N: usize> Starts<N> {
         }
     }
 
-    /// Whether the states of an episode are remembered, which is a whole game or not.
+    /// Whether to remember the states of an episode, given whether it is a whole game.
     fn remembers(&self, fresh: bool) -> bool {
         match &self.kind {
             Kind::Fresh | Kind::Carousel(..) => false,
@@ -177,13 +178,13 @@ impl<const N: usize> Starts<N> {
         }
     }
 
-    /// Whether the states of games must be shown to [`Self::watch`].
+    /// Whether [`Self::watch`] must be called with the states of games.
     #[inline(always)]
     pub(crate) fn watches(&self) -> bool {
         !matches!(self.kind, Kind::Fresh)
     }
 
-    /// An episode has reached this state, and continues.
+    /// Notes that an episode has reached this state and continues.
     pub(crate) fn watch(&self, memory: &mut Memory<N>, state: State<N>) {
         let (before, stage) = (memory.stage, self.stage_of(state));
         memory.stage = stage;
@@ -217,12 +218,12 @@ impl<const N: usize> Starts<N> {
     }
 }
 
-/// A panic elsewhere leaves what is locked whole: every change is a single push or step.
+/// A panic elsewhere leaves the locked data consistent: every change is a single push or step.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One of some states, none if there are none.
+/// A random one of these states, if there are any.
 fn choose<const N: usize>(
     rng: &mut GameRng,
     len: usize,
@@ -231,7 +232,7 @@ fn choose<const N: usize>(
     get((((rng.next_u64() >> 32) * len as u64) >> 32) as usize)
 }
 
-/// What the starts of a trainer share, as a checkpoint keeps it.
+/// The shared state of a trainer's starts, as stored in a checkpoint.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(crate) enum StartsState {
     /// Nothing.
@@ -241,11 +242,11 @@ pub(crate) enum StartsState {
     StageByStage(EntrancesState),
 }
 
-/// What a start remembers of one game, as a checkpoint keeps it.
+/// What a start remembers of a game, as stored in a checkpoint.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct MemoryState {
     fresh: bool,
-    /// The last of the stages that the episode has reached one after the other.
+    /// The last stage that the episode has reached without skipping one.
     #[serde(default)]
     passed: usize,
     /// The states as text.
@@ -275,7 +276,7 @@ impl<const N: usize> Starts<N> {
         }
     }
 
-    /// Takes up where it was; `None` when the state makes no sense.
+    /// Restores the shared state; `None` if it is invalid.
     pub(crate) fn restore(&mut self, state: &StartsState) -> Option<()> {
         match (&mut self.kind, state) {
             (Kind::Fresh | Kind::Restart(_), StartsState::None) => Some(()),
@@ -289,8 +290,8 @@ impl<const N: usize> Starts<N> {
         }
     }
 
-    /// What was remembered of a game that is now at a state, after so many moves of its episode; the state
-    /// is none when the game has ended and has no successor.
+    /// Restores what was remembered of a game that is now at `state`, after this many moves of its episode; `state`
+    /// is `None` if the game has ended without a successor.
     pub(crate) fn restore_memory(
         &self,
         state: &MemoryState,
@@ -317,7 +318,7 @@ fn texts<'a, const N: usize>(states: impl IntoIterator<Item = &'a State<N>>) -> 
     states.into_iter().map(State::to_string).collect()
 }
 
-/// The states of some texts; `None` when one is no state, or the end of a game, where nothing can start.
+/// Parses states; `None` if a text is not a state, or is a terminal one, where nothing can start.
 fn parsed<const N: usize, C: FromIterator<State<N>>>(texts: &[String]) -> Option<C> {
     let state = |text: &String| text.parse().ok().filter(|state: &State<N>| !state.is_terminal());
     texts.iter().map(state).collect()

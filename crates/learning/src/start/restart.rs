@@ -1,22 +1,22 @@
 //! Restart: Matsuzaki 2017, as terauchi-2025, 5.2, uses it with ten restarts.
 //!
-//! An episode that has ended is followed by one that begins in its middle, and that by one that begins in
-//! the middle of this, so that learning closes in on the hard end of the game. After a number of restarts, or
-//! when an episode was too short to have a middle worth going back to, a new game begins.
+//! An episode is followed by one that begins in its middle, and that one by another that begins in
+//! its own middle, so that learning closes in on the hard end of the game. After a number of restarts, or
+//! if an episode was too short for a useful middle, a new game begins.
 //!
 //! Differences from the paper:
-//! 1. terauchi-2025 gives the number of restarts, 10, and no more; that the middle is taken, and that short episodes
-//!    are not restarted from, is what TDL2048+ documents of Matsuzaki's method.
-//! 2. A restart begins with a state, its tile included; TDL2048+ begins with the afterstate and draws another tile.
+//! 1. terauchi-2025 gives only the number of restarts, 10. Beginning in the middle, and not restarting from short
+//!    episodes, is what TDL2048+ documents of Matsuzaki's method.
+//! 2. A restart begins with a state, including its tile; TDL2048+ begins with the afterstate and draws another tile.
 
 use afterstate_game::State;
 
 /// The parameters of the restart strategy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Restart {
-    /// The number of restarts after a whole game, at most.
+    /// The maximum number of restarts after a whole game.
     pub restarts: u32,
-    /// The number of moves that an episode must have for a restart.
+    /// The minimum number of moves of an episode for a restart.
     pub shortest: u64,
 }
 
@@ -24,7 +24,7 @@ impl Restart {
     /// No restarts.
     pub const NONE: Restart = Restart { restarts: 0, shortest: 1 };
 
-    /// Where to go back to in an episode, after so many restarts, and how many they are then.
+    /// Where to restart within an episode, after this many restarts, and the new number of restarts.
     pub(super) fn next<const N: usize>(
         &self,
         episode: &[State<N>],

@@ -1,12 +1,12 @@
 //! Stage by stage: the multistage learning of Wu et al. 2014 and Yeh et al. 2017, as guei-2021, IV.C.2, uses it.
 //!
-//! All stages but the last one come from a trained model and stay as they are. Whole games are played until
-//! enough first states of the last stage have been met; from then on every episode begins at a random one of
+//! All stages but the last one come from a trained model and are frozen. Whole games are played until
+//! enough first states of the last stage have been collected; from then on every episode begins at a random one of
 //! them. Only the last stage learns.
 //!
 //! Differences from the paper:
-//! 1. guei-2021 does not say how many first states are collected; we keep collecting, before the training proper,
-//!    until there is the number that the recipe requests.
+//! 1. guei-2021 does not say how many first states are collected; we collect, before the actual training,
+//!    the number that the recipe requests.
 //! 2. The last stage already learns from the games in which the states are collected.
 //! 3. An episode that began at such a state can be followed by [restarts](super::Restart) in its middle.
 
@@ -19,13 +19,13 @@ use super::{Restart, choose, parsed, texts};
 /// The parameters of training by stages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StageByStage {
-    /// The number of first states that are collected.
+    /// The number of first states to collect.
     pub collected: usize,
     /// The restarts that follow an episode of the last stage.
     pub restart: Restart,
 }
 
-/// The first states of the last stage that have been met.
+/// The first states of the last stage collected so far.
 pub(super) struct Entrances<const N: usize> {
     spec: StageByStage,
     states: Vec<State<N>>,
@@ -51,7 +51,7 @@ impl<const N: usize> Entrances<N> {
     }
 }
 
-/// The states, as a checkpoint keeps them.
+/// The states, as stored in a checkpoint.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct EntrancesState {
     states: Vec<String>,
@@ -62,7 +62,7 @@ impl<const N: usize> Entrances<N> {
         EntrancesState { states: texts(&self.states) }
     }
 
-    /// Takes up where it was; `None` when the state makes no sense.
+    /// Restores the states; `None` if the state is invalid.
     pub(super) fn restore(&mut self, state: &EntrancesState, stages: &Stages) -> Option<()> {
         let states: Vec<State<N>> = parsed(&state.states)?;
         let last = |state: &State<N>| stages.of(&state.board().bytes()) + 1 == stages.count();

@@ -1,12 +1,12 @@
-//! A game from 2048 to 65536, as a script, and what a carousel keeps of it.
+//! A scripted game from 2048 to 65536, and what a carousel keeps of it.
 
 use afterstate_game::State;
 use afterstate_network::Stages;
 
 use super::{Carousel, Kind, Memory, StartSpec, Starts, locked};
 
-/// The largest tiles of a game, as exponents: after a 1024-tile a 2048-tile comes, equal tiles merge one pair after the other, and so on until
-/// there is a 65536-tile.
+/// The largest tiles of a game, as exponents: a 2048-tile follows a 1024-tile, equal tiles merge pair by pair, and so
+/// on up to a 65536-tile.
 fn script() -> Vec<Vec<u8>> {
     let (mut tiles, mut boards) = (vec![], vec![vec![10]]);
     while !tiles.contains(&16) {
@@ -23,14 +23,14 @@ fn script() -> Vec<Vec<u8>> {
     boards
 }
 
-/// A state with these tiles in a row, and a 2-tile at the end of the board.
+/// A state with these tiles in a row, and a 2-tile in the last cell.
 fn state(tiles: &[u8]) -> State<4> {
     let digit = |&exponent: &u8| char::from_digit(exponent.into(), 17).expect("an exponent");
     let text: String = tiles.iter().map(digit).chain(['0'; 16]).take(15).chain(['1']).collect();
     text.parse().expect("a board")
 }
 
-/// The number of initial states that each stage has after the script, from its first board or a later one on.
+/// The number of initial states of each stage after the script, beginning with its first board or a later one.
 fn kept(stages: &str, from: usize) -> Vec<usize> {
     let stages: Stages = stages.parse().expect("stages");
     let carousel =
@@ -46,8 +46,8 @@ fn kept(stages: &str, from: usize) -> Vec<usize> {
     states.iter().map(|states| states.as_array().expect("a list").len()).collect()
 }
 
-/// The game passes all stages, by the author's program and by the paper's words for a tile that is there twice, and leaves an
-/// initial state in each.
+/// The game passes all stages, both by the rule of the author's program and by the paper's for equal tiles, and leaves
+/// an initial state in each.
 #[test]
 fn a_whole_game_leaves_an_initial_state_in_every_stage() {
     for (text, count) in [("2^3-carried", 8), ("2^4-carried", 16), ("2^5-carried", 32), ("2^4", 16)] {
@@ -58,7 +58,7 @@ fn a_whole_game_leaves_an_initial_state_in_every_stage() {
     assert_eq!(kept("16384 16384+8192 32768", 0), [0, 1, 1, 1]);
 }
 
-/// An episode that begins in a later stage leaves those that follow.
+/// An episode that begins in a later stage leaves initial states of the following ones.
 #[test]
 fn an_episode_of_a_later_stage_leaves_the_stages_that_follow() {
     let stages: Stages = "2^4-carried".parse().expect("stages");
@@ -70,8 +70,8 @@ fn an_episode_of_a_later_stage_leaves_the_stages_that_follow() {
     }
 }
 
-/// A stage that the episode has not reached through the one before it is none of its initial states: a game that begins with a
-/// 16384-tile leaves nothing of the stages before it, and no stage twice.
+/// A stage that the episode did not reach from the previous one gets no initial state: a game that begins with a
+/// 16384-tile leaves none for earlier stages, and none twice.
 #[test]
 fn stages_are_entered_once_and_in_order() {
     let stages: Stages = "2^4".parse().expect("stages");
@@ -79,7 +79,7 @@ fn stages_are_entered_once_and_in_order() {
         Carousel { games_per_stage: 1, kept: 1000, first_stage: 0, last_stage: None, given: false };
     let starts = Starts::<4>::new(StartSpec::Carousel(carousel), &stages, &[]).expect("starts");
     let mut memory = Memory::new();
-    // From stage 0 to 2, back to 1, to 2 again: only stage 1 has been entered from the one before it, then 2.
+    // From stage 0 to 2, back to 1, to 2 again: only stage 1 was entered from the previous one, then stage 2.
     starts.begin(&mut memory, state(&[11]));
     for tiles in [&[13][..], &[12], &[13], &[12], &[13]] {
         starts.watch(&mut memory, state(tiles));

@@ -1,8 +1,8 @@
 //! Autostep: Mahmood et al. 2012, "Tuning-free step-size adaptation", Table 1, as in jaskowski-2016, V.B.2.
 //!
-//! Every weight has a step size αᵢ that grows while successive changes of the weight agree. In the linear model V = Σ wᵢ·xᵢ
-//! a weight that occurs n times on a symmetric board has the feature value xᵢ = n. For each weight with xᵢ > 0, with its
-//! memory hᵢ of recent changes and the scale vᵢ of its correlations δ·xᵢ·hᵢ:
+//! Every weight has a step size αᵢ that grows while successive changes of the weight agree. In the linear model V = Σ
+//! wᵢ·xᵢ, a weight that occurs n times on a symmetric board has the feature value xᵢ = n. For each weight with xᵢ > 0,
+//! with its memory hᵢ of recent changes and the scale vᵢ of its correlations δ·xᵢ·hᵢ:
 //!
 //! ```text
 //! vᵢ ← max(|δ·xᵢ·hᵢ|, vᵢ + τ·αᵢ·xᵢ²·(|δ·xᵢ·hᵢ| − vᵢ)),  αᵢ ← αᵢ·exp(μ·δ·xᵢ·hᵢ/vᵢ)  (unless vᵢ = 0)
@@ -11,11 +11,11 @@
 //!
 //! Differences from the papers:
 //! 1. τ is a factor, as in jaskowski-2016; Mahmood et al. divide by it.
-//! 2. αᵢ begins at α_init over the number of active features, as in the program of jaskowski-2016's author; the paper names
-//!    α_init = 1.0 alone.
-//! 3. That program counts a weight that occurs n times n times in M, but moves it once, as if xᵢ were 1.
-//! 4. Defined for λ = 0; with another target δ is the step that the target requests, as in that author's program for delayed
-//!    updates.
+//! 2. αᵢ begins at α_init divided by the number of active features, as in the program of jaskowski-2016's author; the
+//!    paper only gives α_init = 1.0.
+//! 3. In M that program counts a weight that occurs n times n times, but updates it once, as if xᵢ were 1.
+//! 4. Defined for λ = 0; with other targets δ is the step that the target requests, as in that author's program for
+//!    delayed updates.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -32,9 +32,9 @@ pub(crate) struct Autostep {
     mu: f32,
     /// τ, the rate at which vᵢ forgets.
     tau: f32,
-    /// The bits of the first αᵢ.
+    /// The bits of the initial αᵢ.
     initial: u32,
-    /// The bits of αᵢ, xor those of the first one, so that zeros are the start.
+    /// The bits of αᵢ XOR those of the initial one, so that zeros are the initial state.
     alphas: Mapped<AtomicU32>,
     /// hᵢ in the lower half of each word, vᵢ in the upper.
     memory: Mapped<AtomicU64>,
@@ -44,7 +44,7 @@ impl Autostep {
     /// αᵢ = `alpha`, hᵢ = vᵢ = 0 for every weight.
     ///
     /// # Errors
-    /// When there is no memory for them.
+    /// If there is not enough memory.
     pub(crate) fn new(weights: u64, mu: f32, tau: f32, alpha: f32) -> Result<Self, MemoryError> {
         let (alphas, memory) = (Mapped::zeroed(weights as usize)?, Mapped::zeroed(weights as usize)?);
         Ok(Autostep { mu, tau, initial: alpha.to_bits(), alphas, memory })
@@ -67,7 +67,7 @@ impl Autostep {
         self.memory.as_slice()[index].store(pack((h, v)), Relaxed);
     }
 
-    /// αᵢ, hᵢ and vᵢ of every weight, to be kept.
+    /// αᵢ, hᵢ and vᵢ of every weight, for checkpoints.
     pub(crate) fn numbers(&self) -> Vec<WeightNumbers<'_>> {
         let h = move |p: usize, h: f32| self.set_memory(p, h, self.memory(p).1);
         let v = move |p: usize, v: f32| self.set_memory(p, self.memory(p).0, v);
@@ -80,7 +80,8 @@ impl Autostep {
 }
 
 impl Autostep {
-    /// Moves weights by their own rates times `rate · step`. Out of line: the loops of the other step sizes need not carry it.
+    /// Updates weights at their own rates times `rate · step`. Out of line, to keep it out of the loops of the other
+    /// step sizes.
     #[inline(never)]
     pub(crate) fn update(&self, view: &View<'_>, features: Features<'_>, rate: f32, step: f32) {
         let mut sum = 0.0;

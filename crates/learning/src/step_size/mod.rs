@@ -1,4 +1,4 @@
-//! Step sizes: how far one weight goes when its afterstate is updated.
+//! Step sizes: how far each weight moves when its afterstate is updated.
 
 mod autostep;
 mod temporal_coherence;
@@ -25,20 +25,20 @@ pub enum StepSizeSpec {
     TemporalCoherence {
         /// β, before it is divided by the number of active features.
         beta: f64,
-        /// E and A start anew after every so many actions (terauchi-2025, 5.2); 0 for never.
+        /// The number of actions after which E and A are reset, repeatedly (terauchi-2025, 5.2); 0 for never.
         #[serde(rename = "tc_reset")]
         reset: u64,
     },
-    /// A fixed rate first, then temporal coherence: the two phases of OTD+TC (guei-2021, III).
+    /// First a fixed rate, then temporal coherence: the two phases of OTD+TC (guei-2021, III).
     #[serde(rename = "otd+tc")]
     FixedThenCoherence {
         /// α of the first phase, before it is divided by the number of active features.
         alpha: f64,
         /// β of the second.
         beta: f64,
-        /// P_TC, the share of the budget that the second phase has.
+        /// P_TC, the second phase's share of the budget.
         tc_share: f64,
-        /// E and A start anew after every so many actions; 0 for never.
+        /// The number of actions after which E and A are reset, repeatedly; 0 for never.
         #[serde(rename = "tc_reset")]
         reset: u64,
     },
@@ -48,19 +48,19 @@ pub enum StepSizeSpec {
         mu: f64,
         /// τ, the rate at which the scale of a weight's changes is forgotten.
         tau: f64,
-        /// α_init, the first step size of every weight, before it is divided by the number of active features.
+        /// α_init, the initial step size of every weight, before it is divided by the number of active features.
         alpha: f64,
     },
 }
 
 impl StepSizeSpec {
-    /// Whether a second phase has begun, at a share of the budget.
+    /// Whether the second phase has begun at this share of the budget.
     pub fn is_second_phase(&self, share: f64) -> bool {
         matches!(*self, StepSizeSpec::FixedThenCoherence { tc_share, .. } if share >= 1.0 - tc_share)
     }
 
-    /// α or β at a share of the budget, where the schedule has this factor. Autostep has no rate of its
-    /// own, and a second phase no schedule.
+    /// α or β at a share of the budget, given the schedule's factor. Autostep has no rate of its
+    /// own, and a second phase has no schedule.
     pub fn rate(&self, share: f64, factor: f32) -> f32 {
         match *self {
             StepSizeSpec::Fixed { alpha } => alpha as f32 * factor,
@@ -71,13 +71,13 @@ impl StepSizeSpec {
         }
     }
 
-    /// Whether the rate is shared among the active features. Autostep shares by itself.
+    /// Whether the rate is divided by the number of active features. Autostep does so itself.
     pub(crate) fn is_divided(&self) -> bool {
         !matches!(self, StepSizeSpec::Autostep { .. })
     }
 
-    /// The actions after which E and A are reset; none for never. In the first of two phases there are none
-    /// yet, and nothing comes of it.
+    /// The number of actions after which E and A are reset; `None` for never. In the first of two phases they do not
+    /// exist yet, and a reset has no effect.
     pub(crate) fn reset(&self) -> Option<u64> {
         match *self {
             StepSizeSpec::TemporalCoherence { reset, .. }
@@ -96,7 +96,7 @@ impl StepSizeSpec {
     }
 }
 
-/// The step size in force: how a weight is moved.
+/// The current step size: how to update a weight.
 #[derive(Clone, Copy)]
 pub(crate) enum StepSize<'a> {
     /// The fixed learning rate α: V ← V + (α/m)·step (jaskowski-2016, Algorithm 1, line 33).
@@ -106,7 +106,7 @@ pub(crate) enum StepSize<'a> {
 }
 
 impl<'a> StepSize<'a> {
-    /// What is kept with each weight, if anything, in the weights' order.
+    /// The pairs that belong to the weights, if any, in the weights' order.
     #[inline(always)]
     pub(crate) fn pairs(self) -> Option<&'a [AtomicU64]> {
         match self {
@@ -117,7 +117,7 @@ impl<'a> StepSize<'a> {
     }
 }
 
-/// A step size with its state, as the settings name it.
+/// A step size with its state, as the settings specify it.
 pub(crate) enum StepSizes {
     Fixed,
     TemporalCoherence(TemporalCoherence),
@@ -126,7 +126,7 @@ pub(crate) enum StepSizes {
 }
 
 impl StepSizes {
-    /// A step size for so many weights, of which a value has so many, at its start.
+    /// The initial step size for a network of this many weights, this many of which are active.
     pub(crate) fn new(spec: StepSizeSpec, weights: u64, active: usize) -> Result<Self, MemoryError> {
         Ok(match spec {
             StepSizeSpec::Fixed { .. } => StepSizes::Fixed,
@@ -143,7 +143,7 @@ impl StepSizes {
         })
     }
 
-    /// The step size in force at a share of the budget.
+    /// The step size at a share of the budget.
     pub(crate) fn at(&self, spec: &StepSizeSpec, share: f64) -> StepSize<'_> {
         match self {
             StepSizes::TemporalCoherence(coherence) => StepSize::TemporalCoherence(coherence),
@@ -165,14 +165,14 @@ impl StepSizes {
         }
     }
 
-    /// Starts E and A anew, if there are any.
+    /// Resets E and A, if there are any.
     pub(crate) fn reset(&mut self) {
         if let StepSizes::TemporalCoherence(coherence) | StepSizes::FixedThenCoherence(coherence) = self {
             coherence.reset();
         }
     }
 
-    /// What there is to be kept of every weight.
+    /// The numbers stored for every weight.
     pub(crate) fn numbers(&self) -> Vec<WeightNumbers<'_>> {
         match self {
             StepSizes::Fixed => Vec::new(),
@@ -184,9 +184,9 @@ impl StepSizes {
     }
 }
 
-/// A number that a step size remembers of every weight, by the weight's index.
+/// A number that a step size stores for every weight, by the weight's index.
 pub struct WeightNumbers<'a> {
-    /// What the paper calls it.
+    /// Its name in the paper.
     pub name: &'static str,
     get: Box<dyn Fn(usize) -> f32 + 'a>,
     set: Box<dyn Fn(usize, f32) + 'a>,

@@ -4,8 +4,8 @@
 //! of their absolute values: it stays high while the errors agree in sign.
 //!
 //! Differences from the paper:
-//! 1. E and A of a weight are one 64-bit word, apart from V: only updates touch them, and a word is
-//!    never seen half written by another thread.
+//! 1. E and A of a weight form one 64-bit word, separate from V: only updates access them, and other threads
+//!    never see a half-written word.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -39,7 +39,7 @@ impl TemporalCoherence {
     /// E = A = 0 for every weight.
     ///
     /// # Errors
-    /// When there is no memory for them.
+    /// If there is not enough memory.
     pub(crate) fn new(weights: u64) -> Result<Self, MemoryError> {
         Ok(TemporalCoherence { sums: Mapped::zeroed(weights as usize)? })
     }
@@ -54,19 +54,19 @@ impl TemporalCoherence {
         self.sums.as_slice()[index].store(pack((e, a)), Relaxed);
     }
 
-    /// Starts anew with E = A = 0 (terauchi-2025, 5.2).
+    /// Resets E and A to 0 (terauchi-2025, 5.2).
     pub(crate) fn reset(&mut self) {
         self.sums.clear();
     }
 
-    /// E and A of every weight, to be kept.
+    /// E and A of every weight, for checkpoints.
     pub(crate) fn numbers(&self) -> Vec<WeightNumbers<'_>> {
         let e = move |p: usize, e: f32| self.set_sums(p, e, self.sums(p).1);
         let a = move |p: usize, a: f32| self.set_sums(p, self.sums(p).0, a);
         vec![WeightNumbers::new("E", |p| self.sums(p).0, e), WeightNumbers::new("A", |p| self.sums(p).1, a)]
     }
 
-    /// Moves weights by their rates times `step`, and learns from `error`.
+    /// Updates weights at their rates times `step`, and adapts to `error`.
     #[inline(always)]
     pub(crate) fn update<I: Isa>(
         &self,

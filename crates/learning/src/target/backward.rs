@@ -1,5 +1,5 @@
-//! The whole episode in backward order: every afterstate moves towards what follows it after that
-//! has itself been updated, so that news from the end of the game reaches its start at once
+//! The whole episode in backward order: every afterstate moves towards its successor after that
+//! has itself been updated, so that information from the end of the game reaches its start at once
 //! (the order of Szubert and Jaśkowski 2014 and of Yeh et al. 2016).
 //!
 //! With λ the target is the λ-return: Gₜ = rₜ₊₁ + (1 − λ)·V(s'ₜ₊₁) + λ·Gₜ₊₁, and G = 0 at the end.

@@ -1,6 +1,6 @@
 //! Delayed-TD(λ): jaskowski-2016, Algorithm 3; with temporal coherence delayed-TC(λ), Algorithm 4.
 //!
-//! Every afterstate is updated once, h steps late, by the decayed sum of the errors since.
+//! Every afterstate is updated once, h steps late, by the decayed sum of the errors since then.
 
 use afterstate_network::Isa;
 
@@ -17,7 +17,7 @@ pub struct DelayedTdLambda {
 }
 
 impl DelayedTdLambda {
-    /// Moves the afterstate `back` steps ago by the errors since: its own and the later ones.
+    /// Updates the afterstate `back` steps ago by the errors since then: its own and the later ones.
     #[inline(always)]
     fn update<I: Isa>(&self, isa: I, trace: &Trace, learner: &Learner<'_>, back: usize) {
         let mut delta = 0.0;
@@ -27,7 +27,7 @@ impl DelayedTdLambda {
         learner.update(isa, trace.features(back), delta, delta);
     }
 
-    /// Records the error of the last afterstate, and updates the one of h steps ago.
+    /// Records the error of the last afterstate, and updates the one h steps ago.
     #[inline(always)]
     fn record<I: Isa>(&self, isa: I, trace: &mut Trace, learner: &Learner<'_>, target: f32) {
         trace.set_last_number(target - learner.value(isa, trace.features(0)));

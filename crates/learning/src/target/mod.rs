@@ -29,7 +29,7 @@ pub enum TargetSpec {
     Backward(Backward),
 }
 
-/// By the keys of recipes.
+/// Serialized with the keys of recipes.
 impl Serialize for TargetSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (target, lambda, horizon, n, order) = match *self {
@@ -41,7 +41,7 @@ impl Serialize for TargetSpec {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("target", target)?;
         if let Some(lambda) = lambda {
-            // The shortest number that is read as the same λ, and not all the digits of its f32.
+            // The shortest number that parses as the same λ, rather than all digits of its f32.
             let shortest: f64 = lambda.to_string().parse().unwrap_or(lambda.into());
             map.serialize_entry("lambda", &shortest)?;
         }
@@ -56,39 +56,39 @@ impl Serialize for TargetSpec {
     }
 }
 
-/// What a move reaches and what learning makes of it: what came before moves towards `reward + value`, and then
+/// What a move reaches: the preceding afterstate moves towards `reward + value`, and then
 /// it is the turn of `features`.
 ///
-/// In a network of afterstates this is the afterstate s' that the move leaves. In networks of states and of
-/// actions it is the state that the move is made on, and the reward is that of the move before.
+/// In a network of afterstates this is the afterstate s' of the move. In networks of states and of
+/// actions it is the state in which the move is made, and the reward is that of the previous move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reached<'a> {
     /// The sixteen bytes of the board.
     pub(crate) board: [u8; 16],
-    /// Its weights; in a network of actions, those of the move that is made.
+    /// Its weights; in a network of actions, those of the move made.
     pub(crate) features: Features<'a>,
-    /// r, the reward that led here: of the best move, whether or not it is the one that is made.
+    /// r, the reward of the best move, whether or not that is the move made.
     pub(crate) reward: f32,
     /// V(s') of the best move, V(s), or the largest Q(s, a).
     pub(crate) value: f32,
-    /// The reward that was really earned: another one than `reward` after a move that explores.
+    /// The reward actually earned; differs from `reward` after an exploring move.
     pub(crate) earned: f32,
 }
 
-/// How an episode becomes updates.
+/// How an episode is turned into updates.
 pub(crate) trait Target {
-    /// The number of afterstates of an episode that must be remembered; `None` for all of them.
+    /// The number of an episode's afterstates to remember; `None` for all of them.
     fn horizon(&self) -> Option<usize>;
 
-    /// An afterstate has been reached.
+    /// Learns from reaching an afterstate.
     fn step<I: Isa>(&self, isa: I, trace: &mut Trace, learner: &Learner<'_>, reached: Reached<'_>);
 
-    /// The episode is over: nothing is left to come but `last`, the reward of the last move where values are of
-    /// states or actions, and 0 where they are of afterstates.
+    /// Learns from the end of the episode: the only reward left is `last`, that of the last move if values are of
+    /// states or actions, and 0 if they are of afterstates.
     fn finish<I: Isa>(&self, isa: I, trace: &mut Trace, learner: &Learner<'_>, last: f32);
 }
 
-/// The target is chosen at run time, by a branch in each move that is always the same.
+/// The target is chosen at run time, by a branch in each move that always goes the same way.
 impl Target for TargetSpec {
     fn horizon(&self) -> Option<usize> {
         match self {
@@ -99,7 +99,7 @@ impl Target for TargetSpec {
         }
     }
 
-    /// TD(λ), the most frequent one, is part of the hot loop, the others are called.
+    /// TD(λ), the most common target, is inlined in the hot loop; the others are called.
     #[inline(always)]
     fn step<I: Isa>(&self, isa: I, trace: &mut Trace, learner: &Learner<'_>, reached: Reached<'_>) {
         match self {

@@ -1,5 +1,5 @@
-//! n-step TD (guei-2021, section II.C, after Sutton and Barto): the afterstate of n steps ago moves
-//! towards the n rewards since and the value of the present one. n = 1 is TD(0).
+//! n-step TD (guei-2021, section II.C, after Sutton and Barto): the afterstate n steps ago moves
+//! towards the sum of the n rewards since then and the current value. n = 1 is TD(0).
 
 use afterstate_network::Isa;
 
@@ -14,7 +14,7 @@ pub struct NStep {
 }
 
 impl NStep {
-    /// Moves the afterstate `back` steps before the last one towards the rewards since and `ahead`.
+    /// Updates the afterstate `back` steps before the last one towards the rewards since then plus `ahead`.
     #[inline(always)]
     fn update<I: Isa>(&self, isa: I, trace: &Trace, learner: &Learner<'_>, back: usize, ahead: f32) {
         let target = ahead + (0..back).map(|later| trace.number(later)).sum::<f32>();

@@ -13,7 +13,7 @@ use crate::learner::Learner;
 pub struct TdLambda {
     /// λ, the decay.
     pub lambda: f32,
-    /// h, the number of earlier afterstates that an error still reaches.
+    /// h, the number of earlier afterstates that an error still updates.
     pub horizon: usize,
 }
 

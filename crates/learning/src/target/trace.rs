@@ -1,5 +1,5 @@
-//! What an episode remembers for its target: the last afterstates, each with one number. Where the values are
-//! of states or actions, these are meant.
+//! What a target remembers of an episode: the last afterstates, each with one number. In networks of states
+//! or actions, these take the place of afterstates.
 
 use afterstate_network::{FeatureSlots, Features, Isa, Level, Network, View};
 
@@ -7,17 +7,17 @@ use afterstate_network::{FeatureSlots, Features, Isa, Level, Network, View};
 /// them as boards.
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
-    /// Boards and numbers, a ring when the horizon is bounded.
+    /// Boards and numbers; a ring buffer if the horizon is bounded.
     entries: Vec<Entry>,
-    /// The features of the entries; when the horizon is unbounded, those that were found last.
+    /// The features of the entries; if the horizon is unbounded, those found last.
     features: FeatureSlots,
-    /// 0 when the horizon is unbounded.
+    /// 0 if the horizon is unbounded.
     capacity: usize,
     /// The number of afterstates so far.
     len: usize,
 }
 
-/// An afterstate and its number; a cache line of its own, so that no two threads write to one.
+/// An afterstate and its number, in a cache line of its own to avoid false sharing.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Entry {
@@ -74,7 +74,7 @@ impl Trace {
         self.len += 1;
     }
 
-    /// The place of the entry `back` steps before the last one (of `ahead` more entries).
+    /// The index of the entry `back` steps before the last one, given `ahead` more entries.
     #[inline(always)]
     fn slot(&self, back: usize, ahead: usize) -> usize {
         let index = self.len + ahead - 1 - back;
@@ -94,7 +94,7 @@ impl Trace {
         view.find(isa, &board, &mut self.features, 0);
     }
 
-    /// What [`Self::find`] found.
+    /// The features that [`Self::find`] found.
     #[inline(always)]
     pub(crate) fn found(&self, back: usize) -> Features<'_> {
         let first = self.features.get(0);
@@ -113,20 +113,20 @@ impl Trace {
         self.entries[self.slot(back, 0)].set
     }
 
-    /// The number kept with the afterstate `back` steps before the last one.
+    /// The number stored with the afterstate `back` steps before the last one.
     #[inline(always)]
     pub(crate) fn number(&self, back: usize) -> f32 {
         self.entries[self.slot(back, 0)].number
     }
 
-    /// Changes the number kept with the last afterstate.
+    /// Changes the number stored with the last afterstate.
     #[inline(always)]
     pub(crate) fn set_last_number(&mut self, number: f32) {
         let slot = self.slot(0, 0);
         self.entries[slot].number = number;
     }
 
-    /// Everything that is remembered, the oldest first: boards, sets of tables and numbers; and the number of
+    /// All entries, oldest first: boards, sets of tables and numbers; and the number of
     /// afterstates so far.
     pub(crate) fn entries(&self) -> (Vec<([u8; 16], usize, f32)>, usize) {
         let held = if self.capacity == 0 { self.len } else { self.len.min(self.capacity) };
@@ -134,7 +134,7 @@ impl Trace {
         ((0..held).rev().map(entry).collect(), self.len)
     }
 
-    /// A trace that remembers what [`Self::entries`] gave.
+    /// Restores a trace from what [`Self::entries`] returned.
     pub(crate) fn restore(
         horizon: Option<usize>,
         network: &Network,

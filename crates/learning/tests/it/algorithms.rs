@@ -40,7 +40,8 @@ fn tuples_that_stand_together_in_memory() {
     }
 }
 
-/// The moves are those of downgraded boards, from a tile that these games often reach; and they are others.
+/// The moves are those of downgraded boards, from a tile that these games often reach; and they differ from the usual
+/// ones.
 #[test]
 fn learning_from_downgraded_play() {
     let staged = NetworkSpec { stages: "256".parse().expect("stages"), ..spec(4, "0123 0145", 12, true) };
@@ -66,7 +67,7 @@ fn learning_from_downgraded_play() {
     assert!(bits(&trained(&staged, &settings)) != bits(&trained(&staged, &downgraded)));
 }
 
-/// Sixteen tile values take another path to the indices than fewer or more.
+/// Sixteen tile values use another code path for the indices than fewer or more.
 #[test]
 fn sixteen_and_more_tile_values() {
     for c in [16, 18] {

@@ -1,4 +1,4 @@
-//! When training ends, and at what rate it learns on the way.
+//! When training ends, and its learning rate on the way.
 
 use crate::common::{FIXED, TARGETS, TC, TD_0, bits, settings, spec, trained};
 use afterstate_game::game_rng;
@@ -67,7 +67,7 @@ fn a_finished_trainer_does_nothing_more() {
     }
 }
 
-/// The factor of the schedule is as good as another rate.
+/// The factor of the schedule is equivalent to another rate.
 #[test]
 fn a_schedule_multiplies_the_rate() {
     let spec = spec(4, "0123 4567", 12, true);
@@ -78,7 +78,7 @@ fn a_schedule_multiplies_the_rate() {
     assert!(learned(&scheduled(vec![(0.0, 0.5)])) == learned(&fixed(0.25)));
     assert!(learned(&scheduled(vec![(0.0, 0.5), (0.9, 0.5)])) == learned(&fixed(0.25)));
     assert!(learned(&scheduled(vec![(0.5, 0.1)])) != learned(&fixed(0.5)));
-    // Nothing is learned at the rate 0: the first half alone has made these weights.
+    // Nothing is learned at rate 0: these weights come from the first half alone.
     let half = learned(&scheduled(vec![(0.5, 0.0)]));
     assert!(half.iter().any(|&bits| bits != 0) && half != learned(&fixed(0.5)));
 }
@@ -98,7 +98,7 @@ fn the_rate_in_force_is_shown() {
 }
 
 /// With α = 1 and a weight for every board, V(s') becomes the reward that followed it: all weights of one
-/// game add up to its score but for the first reward, whatever the number of features.
+/// game add up to its score minus the first reward, whatever the number of features.
 #[test]
 fn the_rate_is_divided_among_the_features() {
     for (tuples, symmetric) in [("0123", false), ("0123 3210", false), ("0123", true), ("0123 3210", true)] {
@@ -118,7 +118,7 @@ fn the_rate_is_divided_among_the_features() {
     }
 }
 
-/// Weights beyond all bounds are the user's affair, the rules are not: every move is still a legal one.
+/// The user may let weights diverge, but every move is still legal.
 #[test]
 fn training_that_diverges_keeps_to_the_rules_and_halts() {
     let settings = settings(TD_0, StepSizeSpec::Fixed { alpha: 10.0 }, Budget::Actions(200_000));

@@ -1,4 +1,4 @@
-//! What must come out the same: methods that are special cases of one another, instruction sets, seeds.
+//! Identities: methods that are special cases of one another, instruction sets, seeds.
 
 use crate::common::{FIXED, TARGETS, TC, TD_0, bits, delayed, n_step, settings, spec, td_lambda, trained};
 use afterstate_game::Afterstate;
@@ -108,7 +108,7 @@ fn one_thread_is_a_function_of_the_seed() {
     assert!(first != with(2, Parallel::LockFree));
 }
 
-/// Several threads learn too, in either way of sharing the weights, and count every move. What they have learned is
+/// Several threads learn too, in both ways of sharing the weights, and count every move. What they have learned is
 /// in the network at the end: it plays far better than at the start.
 #[test]
 fn threads_share_what_they_learn() {
@@ -175,7 +175,7 @@ fn trained_twice(spec: &NetworkSpec, first: StepSizeSpec, second: StepSizeSpec, 
     network
 }
 
-/// OTD+TC is TD for a share of the budget, then TC that knows of nothing before. The phases change
+/// OTD+TC is TD for a share of the budget, then TC that starts from scratch. The phases change
 /// between two chunks of 2^15 moves.
 #[test]
 fn otd_tc_is_td_and_then_tc() {
@@ -196,7 +196,8 @@ fn a_reset_is_tc_that_starts_anew() {
     assert!(bits(&whole) != bits(&trained(&spec, &settings(TD_0, TC, Budget::Actions(10_000)))));
 }
 
-/// The second phase of OTD+TC with a reset in its middle is TC that starts anew there; in the first phase a reset is nothing.
+/// The second phase of OTD+TC with a reset in its middle is TC that restarts there; in the first phase a reset has no
+/// effect.
 #[test]
 fn the_second_phase_of_otd_tc_can_be_reset() {
     let spec = spec(3, "012 0134", 10, true);
@@ -277,7 +278,7 @@ fn an_untouched_optimistic_network_is_v_init_everywhere() {
     for board in ["e000/0000/0000/0000", "0e2d/0000/fedc/ba98", "g000/0000/0000/0000"] {
         assert_eq!(value(&network, board), 160_000.0);
     }
-    // Learning brings down what it meets.
+    // Learning lowers the values that it visits.
     let network = trained(&spec, &settings(TD_0, TC, BUDGET));
     assert!(value(&network, "1000/1000/0000/0000") < 320_000.0);
     assert_eq!(value(&network, "e000/0000/0000/0000"), 160_000.0, "a stage that was never entered");

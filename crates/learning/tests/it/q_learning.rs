@@ -1,8 +1,8 @@
 //! Q-learning, TD-afterstate and TD-state with ε-greedy self-play against the papers' algorithms, written naively:
 //! ramesh-2018, Figs. 4–7, and Szubert and Jaśkowski 2014. The same weights, bit for bit.
 //!
-//! Three things are the trainer's: the order in which weights are added, that in a thread two games take turns,
-//! and that a move is chosen before the value of the last one is updated.
+//! Three details follow the trainer: the order in which weights are added, that two games alternate in a thread,
+//! and that a move is chosen before the previous value is updated.
 
 use std::collections::HashMap;
 
@@ -21,14 +21,14 @@ fn policy(epsilon: f64, random_ties: bool) -> EpsilonGreedy {
     EpsilonGreedy { epsilon, random_ties, temperature: 0.0 }
 }
 
-/// A learner of the plainest kind: a table for each action, tuple and index.
+/// A learner in its simplest form: a table for each action, tuple and index.
 struct Naive {
     spec: NetworkSpec,
     settings: TrainingSettings,
     v: HashMap<(usize, usize, u64), f32>,
 }
 
-/// A game, and what its last move was made on, or left.
+/// A game, and the state or afterstate of its last move.
 struct Episode {
     rng: GameRng,
     state: State<3>,
@@ -37,7 +37,7 @@ struct Episode {
 }
 
 impl Naive {
-    /// Fig. 4, for two games that take turns.
+    /// Fig. 4, for two games that alternate.
     fn run(&mut self, games: u64) {
         let start = |settings: &TrainingSettings, game| {
             let mut rng = game_rng(settings.seed, game);
@@ -65,7 +65,7 @@ impl Naive {
         }
     }
 
-    /// Fig. 5: the move to make; and what the state is worth by the best move.
+    /// Fig. 5: the move to make; and the value of the state by the best move.
     fn choose(&self, episode: &mut Episode) -> (Move, f32) {
         let EpsilonGreedy { epsilon, random_ties, .. } = self.settings.policy;
         let legal: Vec<_> = episode.state.legal_moves().collect();
@@ -82,7 +82,7 @@ impl Naive {
         (made, if self.spec.values == Values::States { value } else { max })
     }
 
-    /// Figs. 6 and 7: what a move is worth.
+    /// Figs. 6 and 7: the value of a move.
     fn evaluate(&self, state: State<3>, a: Move) -> f32 {
         let slide = state.slide(a).expect("a legal move");
         let expected = || -> f32 {
@@ -97,7 +97,7 @@ impl Naive {
         }
     }
 
-    /// Figs. 6 and 7: the last value moves towards the best that can be done now, whatever is done.
+    /// Figs. 6 and 7: the last value moves towards the best available value, whatever move is made.
     fn learn(&mut self, episode: &mut Episode, &(made, value): &(Move, f32)) {
         let (state, reward) = (episode.state, episode.reward);
         let afterstate = |a: Move| state.slide(a).expect("a legal move").afterstate.board();
@@ -190,7 +190,8 @@ fn methods_that_are_the_same_for_every_kind_of_values() {
     }
 }
 
-/// Trains up to each of these numbers of moves (whole rounds of the two games), every time in a new trainer; what lives on passes through text.
+/// Trains up to each of these numbers of moves (whole rounds of the two games), each time in a new trainer; the state
+/// passes through text.
 fn in_pieces(spec: &NetworkSpec, settings: &TrainingSettings, ends: &[u64]) -> Vec<Vec<f32>> {
     let network = Network::new(spec.clone()).expect("a small network");
     let mut before: Option<String> = None;
@@ -220,7 +221,7 @@ fn interrupted_training_gives_the_same_weights() {
     }
 }
 
-/// The state of one kind of values is not that of another.
+/// The state of one kind of values does not fit another.
 #[test]
 fn a_state_of_other_values_is_refused() {
     let settings = settings(TD_0, FIXED, Budget::Actions(400));
@@ -234,7 +235,7 @@ fn a_state_of_other_values_is_refused() {
     }
 }
 
-/// Threads share the tables of actions as any others.
+/// Threads share the tables of actions like any others.
 #[test]
 fn threads_learn_actions() {
     let settings = settings(TD_0, TC, Budget::Actions(200_000));
@@ -259,7 +260,7 @@ fn promotion_of_actions() {
     assert!(scores(&one).iter().any(|&score| score > 2_000), "the second stage is reached");
 }
 
-/// The score of a game that is played greedily.
+/// The score of a game played greedily.
 fn score(network: &Network, game: u64) -> u64 {
     struct Play<'a>(&'a Network, u64);
     impl Kernel for Play<'_> {
@@ -291,7 +292,7 @@ fn epsilon_is_the_share_of_random_moves() {
         }
         counts
     };
-    // Four of ten moves at random, a tenth of the moves for each; the rest in equal parts to the two best.
+    // Four of ten moves are random, a tenth of the moves for each; the rest is split equally between the two best.
     let near = |found: [i32; 5], right: [i32; 5]| (0..5).all(|i| (found[i] - right[i]).abs() < 400);
     assert!(near(count(policy(0.4, true), &mut rng), [4_000, 16_000, 4_000, 16_000, 0]));
     assert!(near(count(policy(0.4, false), &mut rng), [4_000, 4_000, 4_000, 4_000, 24_000]));
@@ -301,7 +302,7 @@ fn epsilon_is_the_share_of_random_moves() {
     assert!(rng == before, "greedy play draws nothing");
 }
 
-/// The share of draws that are each move, by softmax.
+/// The share of each move in draws by softmax.
 fn shares(board: &str, worth: [f32; 4], temperature: f64) -> [f64; 4] {
     let state: State<4> = board.parse().expect("a state");
     let policy = EpsilonGreedy { temperature, ..EpsilonGreedy::GREEDY };
@@ -313,8 +314,8 @@ fn shares(board: &str, worth: [f32; 4], temperature: f64) -> [f64; 4] {
     counts.map(|count| f64::from(count) / 40_000.0)
 }
 
-/// Softmax: a move that is worth T·ln 3 more than another is drawn three times as often, illegal ones never, and with no
-/// temperature to speak of the best one alone.
+/// Softmax: a move whose value is T·ln 3 above another's is drawn three times as often, illegal ones never, and with a
+/// negligible temperature only the best one.
 #[test]
 fn softmax_draws_by_worth() {
     let open = "0000/0110/0110/0000";

@@ -1,4 +1,4 @@
-//! Replicas in threads against a serial account of what they agree on.
+//! Replicas in threads against a serial implementation of their merges.
 
 use std::sync::{Barrier, Mutex, atomic::Ordering::Relaxed};
 
@@ -12,7 +12,7 @@ use afterstate_network::{Network, NetworkSpec};
 const INTERVAL: u64 = 1 << 15;
 const MERGES: u64 = 4;
 
-/// Where replicas meet.
+/// Where replicas synchronize.
 struct Meeting {
     barrier: Barrier,
     words: Mutex<Vec<Vec<u64>>>,
@@ -22,7 +22,7 @@ struct Meeting {
 struct Member<'a>(&'a Meeting, usize);
 
 impl Member<'_> {
-    /// Puts down what this one has, and gives what all have.
+    /// Contributes this replica's data, and returns that of all.
     fn meet<T: Clone>(&self, place: &Mutex<Vec<Vec<T>>>, own: &[T]) -> Vec<Vec<T>> {
         place.lock().expect("a place")[self.1] = own.to_vec();
         self.0.barrier.wait();
@@ -68,7 +68,7 @@ fn set(network: &Network, trainer: &Trainer<'_>, learned: &[[f32; 3]]) {
     }
 }
 
-/// What each of some replicas has learned, merged when all have made so many moves.
+/// What each of some replicas has learned, merged after this many moves each.
 fn in_threads(step_size: StepSizeSpec, replicas: usize) -> Vec<Vec<[f32; 3]>> {
     let meeting = Meeting {
         barrier: Barrier::new(replicas),
@@ -95,7 +95,7 @@ fn in_threads(step_size: StepSizeSpec, replicas: usize) -> Vec<Vec<[f32; 3]>> {
     })
 }
 
-/// The same by one network that plays for all in turn.
+/// The same with one network that plays for all in turn.
 fn one_after_the_other(step_size: StepSizeSpec, replicas: u64) -> Vec<[f32; 3]> {
     let network = Network::new(network()).expect("a network");
     let mut trainer = Trainer::new(&network, settings_of(step_size)).expect("a trainer");
@@ -121,7 +121,7 @@ fn one_after_the_other(step_size: StepSizeSpec, replicas: u64) -> Vec<[f32; 3]> 
             for (k, change) in changes.iter().enumerate() {
                 let moved = block.clone().any(|i| change[i][0] != before[i][0]);
                 let [dv, de, da] = [0, 1, 2].map(|k| if moved { change[i][k] - before[i][k] } else { 0.0 });
-                // The first number is not added to a zero: −0 stays what it is.
+                // The first number is not added to zero: −0 stays −0.
                 [v, e, a, v_a] =
                     if k == 0 { [dv, de, da, dv * da] } else { [v + dv, e + de, a + da, v_a + dv * da] };
             }
@@ -147,7 +147,7 @@ fn merged_replicas_are_those_that_play_in_turn() {
     }
 }
 
-/// One replica alone agrees with itself, whatever it learns while its changes are under way.
+/// A single replica agrees with itself, even if it learns while its changes are in flight.
 #[test]
 fn what_is_learned_while_changes_are_under_way_is_kept() {
     struct Alone;

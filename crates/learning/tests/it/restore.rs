@@ -1,4 +1,4 @@
-//! Going on where training was interrupted, and states that do not fit.
+//! Resuming interrupted training, and states that do not fit.
 
 use crate::common::{FIXED, TARGETS, TC, TD_0, backward, delayed, settings, spec, td_lambda};
 use afterstate_game::game_rng;
@@ -65,7 +65,7 @@ fn set_weights(network: &Network, trainer: &Trainer<'_>, weights: &Weights) {
     }
 }
 
-/// Trains for one piece, in a new trainer on a new network; everything that lives on passes through text.
+/// Trains one piece, in a new trainer on a new network; the state passes through text.
 fn piece(
     before: Option<(Weights, String)>,
     settings: &TrainingSettings,
@@ -186,7 +186,7 @@ fn state(settings: &TrainingSettings) -> Value {
     serde_json::from_str(&piece(None, settings, true).1).expect("what was written")
 }
 
-/// What a trainer says of a state, and how it goes on if it takes it.
+/// The trainer's response to a state, and how it continues if it accepts it.
 fn restored(value: &Value, settings: &TrainingSettings) -> Result<(), String> {
     let state: TrainerState = serde_json::from_value(value.clone()).map_err(|error| error.to_string())?;
     let network = Network::new(network_spec(settings.start)).expect("a small network");
@@ -228,7 +228,7 @@ fn states_that_make_no_sense_are_refused() {
     damaged("/next_game", json!(-1));
 }
 
-/// The state of one target is not that of another with a longer memory.
+/// The state of one target does not fit another with a longer memory.
 #[test]
 fn a_state_of_another_target_is_refused() {
     let short = state(&settings(td_lambda(0.5, 3), TC, Budget::Actions(400)));
@@ -238,7 +238,7 @@ fn a_state_of_another_target_is_refused() {
     }
 }
 
-/// The places of all values in a document.
+/// The paths of all values in a document.
 fn places(value: &Value, here: String, all: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
@@ -252,7 +252,7 @@ fn places(value: &Value, here: String, all: &mut Vec<String>) {
     all.push(here);
 }
 
-/// Puts the replacements in random places of a state; whether one is refused or taken, nothing may panic.
+/// Puts the replacements into random places of a state; whether it is rejected or accepted, nothing may panic.
 fn damage(replacements: &[Value]) {
     for target in [delayed(0.5, 3), backward(0.5)] {
         let with = |actions| settings(target, TC, Budget::Actions(actions));

@@ -1,4 +1,4 @@
-//! Where episodes begin: the trainer against the papers' algorithms, and what must hold for every start.
+//! Where episodes begin: the trainer against the papers' algorithms, and invariants of every start.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,7 +15,7 @@ fn staged() -> NetworkSpec {
     NetworkSpec { stages: "256 512".parse().expect("stages"), ..spec(4, "0123 0145", 12, true) }
 }
 
-/// Every start, so parameterised that a short training meets all its cases.
+/// Every start, with parameters such that a short training covers all cases.
 fn starts() -> [StartSpec; 7] {
     let carousel = |games_per_stage, kept, first_stage| {
         StartSpec::Carousel(Carousel { games_per_stage, kept, first_stage, last_stage: None, given: false })
@@ -52,7 +52,7 @@ fn starts_on_small_boards_and_by_the_paper_s_stages() {
     }
 }
 
-/// What the naive starts do is what the papers say.
+/// The naive starts do what the papers say.
 #[test]
 fn episodes_begin_where_the_papers_say() {
     let begun = |start| {
@@ -94,7 +94,7 @@ fn episodes_begin_where_the_papers_say() {
     assert!(turns.iter().any(|turn| turn[0].1 != turn[1].1), "both later stages in turn");
 }
 
-/// A carousel that is given its initial states plays no whole games where it begins in a later stage, and keeps the last ones.
+/// A carousel with given initial states plays no whole games if it begins in a later stage, and keeps the last ones.
 #[test]
 fn a_carousel_begins_with_given_positions() {
     let boards = ["0000/0100/0010/0000", "8000/0100/0010/0000", "8211/0100/0010/0000", "9000/0100/0010/0000"];
@@ -122,10 +122,10 @@ fn a_carousel_begins_with_given_positions() {
         ..settings(TD_0, TC, Budget::Episodes(1))
     };
     let error = Trainer::new(&network, ended).err().expect("a refusal").to_string();
-    assert!(error.contains("none that a game can go on from"), "{error}");
+    assert!(error.contains("not one from which a game can continue"), "{error}");
 }
 
-/// A carousel that ends before the last stage: no episode goes on after it, and what comes then does not learn.
+/// A carousel that ends before the last stage: no episode continues after it, and what follows does not learn.
 #[test]
 fn a_carousel_ends_in_an_earlier_stage() {
     let spec = NetworkSpec { initial: vec![0.0, 0.0, 500.0], ..staged() };
@@ -150,7 +150,7 @@ fn a_carousel_ends_in_an_earlier_stage() {
     }
 }
 
-/// Starts that never come to anything change no weight.
+/// Starts that never take effect change no weight.
 #[test]
 fn starts_without_effect_are_fresh_ones() {
     let late = NetworkSpec { stages: "32768".parse().expect("stages"), ..staged() };
@@ -258,13 +258,13 @@ fn starts_that_make_no_sense_are_refused() {
     let one_stage = || spec(4, "0123", 12, true);
     let promoted = NetworkSpec { promotion: true, ..staged() };
     for (spec, start, reason) in [
-        (one_stage(), carousel, "carousel shaping needs two stages"),
-        (one_stage(), by_stage, "needs two stages"),
+        (one_stage(), carousel, "carousel shaping needs at least two stages"),
+        (one_stage(), by_stage, "needs at least two stages"),
         (promoted.clone(), by_stage, "would write to frozen stages"),
         (promoted.clone(), from_stage(2), "would write to frozen stages"),
-        (staged(), from_stage(3), "no stage of the number in which the carousel begins"),
-        (staged(), to_stage(1, 0), "a stage before the one in which it begins"),
-        (staged(), to_stage(0, 3), "no stage of the number in which the carousel ends"),
+        (staged(), from_stage(3), "the stage in which the carousel begins does not exist"),
+        (staged(), to_stage(1, 0), "an earlier stage than it begins"),
+        (staged(), to_stage(0, 3), "the stage in which the carousel ends does not exist"),
     ] {
         let error = refused(spec, start).expect("a refusal");
         assert!(error.contains(reason), "{error}");

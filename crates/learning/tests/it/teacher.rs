@@ -1,4 +1,4 @@
-//! Endgame tables as teachers: what an episode ends with is the table's chance, and nothing that the network would have made of it.
+//! Endgame tables as teachers: an episode ends with the table's chance, without any influence of the network's values.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Learning from given targets: the step sizes by their definitions, on networks small enough to follow by hand.
+//! Learning from given targets: the step sizes by definition, on networks small enough to follow by hand.
 
 use crate::common::{AUTOSTEP, FIXED, TC, spec};
 use afterstate_game::{Afterstate, Board, game_rng};

@@ -1,7 +1,7 @@
-//! The average of several networks of one shape: an ensemble at the price of one.
+//! The average of several networks of one shape: an ensemble at the cost of one network.
 //!
 //! A value is a sum of weights, so the network of the mean weights has the mean of the networks' values. Weight
-//! promotion is resolved, since a weight of 0 stands for another number in each of the networks.
+//! promotion is resolved first, since a weight of 0 stands for a different number in each network.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -14,11 +14,11 @@ use crate::{
     },
 };
 
-/// Writes the network whose weights are the means of these networks' weights, without the learning state of
-/// TC, and gives its specification: that of the networks, without promotion. `extra` is more metadata.
+/// Writes the network whose weights are the means of these networks' weights, without the learning state of TC, and
+/// returns its specification: that of the networks, without promotion. `extra` is additional metadata.
 ///
 /// # Errors
-/// When there is no file, a file is no model or damaged, the networks differ in shape, or the output cannot be written.
+/// If there are no files, a file is damaged or not a model, the networks differ in shape, or the output cannot be written.
 pub fn average(
     files: &[TensorFile],
     output: &Path,
@@ -52,7 +52,7 @@ pub fn average(
     Ok(averaged)
 }
 
-/// What one shape has that another has not, in the words of the metadata.
+/// The first metadata entry in which two shapes differ, as an error message.
 fn difference(found: &NetworkSpec, expected: &NetworkSpec) -> Option<String> {
     let [found, expected] = [found, expected].map(|spec| metadata(spec, &BTreeMap::new()));
     let mut keys = expected.keys().chain(found.keys()).filter(|&key| key != "version");

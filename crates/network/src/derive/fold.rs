@@ -1,18 +1,16 @@
 //! Folding of redundant encoding: jaskowski-2016, V.E.2.
 //!
-//! A small tuple whose cells lie inside a larger one adds nothing that the larger one could not say: it helps
-//! learning, and costs lookups at play. Its table is added into that of the larger tuple, and every value stays the
-//! same to the rounding of f32.
+//! A small tuple whose cells lie inside a larger one adds no expressive power: it helps learning, and costs lookups in
+//! play. Folding adds its table into that of the larger tuple; every value stays the same up to f32 rounding.
 //!
-//! With symmetric sampling it is enough that *some image* of the small tuple lies inside the larger one: the
-//! eight images of the larger tuple then hold each image of the small one exactly once, so that its
-//! weights are added with the factor 1.
+//! With symmetric sampling it suffices that *some image* of the small tuple lies inside the larger one: the eight images
+//! of the larger tuple then contain each image of the small one exactly once, so its weights are added with factor 1.
 //!
-//! 1. A tuple goes whole into the first tuple that can hold it; the paper does not say which, and the values do
-//!    not depend on it.
-//! 2. Promotion is resolved first: weights that have not been accessed become those of the stage before, and the
-//!    folded network has no promotion. It is one for play.
-//! 3. Tuples that no other one holds stay, whatever their length.
+//! 1. A tuple is folded into the first tuple that contains it; the paper does not say which, and the values do not
+//!    depend on it.
+//! 2. Promotion is resolved first: weights that have never been accessed take those of the previous stage, and the
+//!    folded network has no promotion. It is meant for play.
+//! 3. Tuples that no other tuple contains stay, whatever their length.
 
 use std::{collections::BTreeMap, path::Path, sync::atomic::Ordering::Relaxed};
 
@@ -28,11 +26,11 @@ use crate::{
     },
 };
 
-/// Writes a network with its redundant tuples folded into the others, without the learning state of TC, and gives
-/// its specification. `extra` is more metadata.
+/// Writes a network with its redundant tuples folded into the others, without the learning state of TC, and returns
+/// its specification. `extra` is additional metadata.
 ///
 /// # Errors
-/// When the file is no model or damaged, no tuple lies inside another one, or the output cannot be written.
+/// If the file is damaged or not a model, no tuple lies inside another one, or the output cannot be written.
 pub fn fold(
     file: &TensorFile,
     output: &Path,
@@ -56,11 +54,11 @@ pub fn fold(
 }
 
 impl Network {
-    /// The network with its redundant tuples folded into the others: fewer lookups for the same values. `None` where
-    /// no tuple lies inside another one, or weights are promoted.
+    /// The network with its redundant tuples folded into the others: fewer lookups for the same values. `None` if no tuple
+    /// lies inside another one, or weights are promoted.
     ///
     /// # Errors
-    /// When there is no memory for it.
+    /// If there is not enough memory.
     pub fn folded(&self) -> Result<Option<Network>, NetworkError> {
         let Some(holders) = holders(self.spec()).filter(|_| !self.spec().promotion) else {
             return Ok(None);
@@ -73,14 +71,14 @@ impl Network {
 }
 
 impl NetworkSpec {
-    /// What the network is once it is folded; `None` where [`Network::folded`] gives none.
+    /// The specification of the folded network; `None` if [`Network::folded`] returns none.
     pub(crate) fn folded(&self) -> Option<NetworkSpec> {
         let holders = holders(self).filter(|_| !self.promotion)?;
         folded_spec(self, &holders).ok()
     }
 }
 
-/// Fills a table of a folded network, in the order of its memory.
+/// Fills a table of a folded network, in memory order.
 fn fold_table(network: &Network, folded: &Network, table: usize, holders: &[Holder]) {
     let (spec, id) = (network.spec(), folded.spec().table_id(table));
     let places_of =
@@ -115,7 +113,7 @@ fn fold_table(network: &Network, folded: &Network, table: usize, holders: &[Hold
     }
 }
 
-/// What a network is without the tuples that others take up.
+/// The specification without the tuples that are folded into others.
 fn folded_spec(spec: &NetworkSpec, holders: &[Holder]) -> Result<NetworkSpec, TupleError> {
     let tuples = holders.iter().map(|holder| spec.tuples.as_slice()[holder.tuple].clone()).collect();
     Ok(NetworkSpec { tuples: Tuples::new(tuples)?, promotion: false, ..spec.clone() })
@@ -130,28 +128,28 @@ fn source(spec: &NetworkSpec, folded: &NetworkSpec, table: usize, tuple: usize) 
 /// A tuple that stays.
 struct Holder {
     tuple: usize,
-    /// The tuples that it takes up.
+    /// The tuples folded into it.
     inner: Vec<Inner>,
 }
 
 /// A tuple that lies inside another one.
 struct Inner {
     tuple: usize,
-    /// For each of its cells, the place in the other tuple.
+    /// For each of its cells, the index of that cell in the other tuple.
     places: Vec<usize>,
 }
 
 impl Inner {
-    /// What a label in a cell of the other tuple counts in this one's table, of c labels a cell.
+    /// The factor of a label in a cell of the other tuple within this one's index, with c labels a cell.
     fn count(&self, cell: usize, c: usize) -> usize {
         self.places.iter().position(|&place| place == cell).map_or(0, |j| c.pow(j as u32))
     }
 }
 
-/// The tuples that stay, with those that they take up; `None` when none takes up any.
+/// The tuples that stay, with those folded into them; `None` if there is nothing to fold.
 fn holders(spec: &NetworkSpec) -> Option<Vec<Holder>> {
     let tuples = spec.tuples.as_slice();
-    // The longest first, so that they stay; among equal ones the first.
+    // Longest first, so that they stay; among tuples of equal length, the first.
     let mut order: Vec<usize> = (0..tuples.len()).collect();
     order.sort_by_key(|&i| std::cmp::Reverse(tuples[i].len()));
     let mut holders: Vec<Holder> = Vec::new();
@@ -169,7 +167,7 @@ fn holders(spec: &NetworkSpec) -> Option<Vec<Holder>> {
     (holders.len() < tuples.len()).then_some(holders)
 }
 
-/// Where the cells of some image of a tuple are in another one.
+/// The indices in `outer` of the cells of some image of `inner`.
 fn places(spec: &NetworkSpec, inner: &Tuple, outer: &Tuple) -> Option<Vec<usize>> {
     let symmetries = if spec.symmetric { &Symmetry::ALL[..] } else { &Symmetry::ALL[..1] };
     symmetries.iter().find_map(|&symmetry| {
@@ -205,7 +203,7 @@ impl<'a> Sum<'a> {
         Ok(Sum { own: open(holder.tuple)?, inner, len: folded.table_len(table) as usize })
     }
 
-    /// The weights in order. They are added as f64 and rounded once.
+    /// The weights in order, added as f64 and rounded once.
     fn weights(self) -> impl Iterator<Item = f32> + 'a {
         (0..self.len).map(move |index| {
             let inner = self.inner.iter().map(|(table, halves)| f64::from(table.get(halves.get(index))));
@@ -214,12 +212,12 @@ impl<'a> Sum<'a> {
     }
 }
 
-/// A sum of what the label of each cell counts, by a number to the base c whose digits are the labels: two numbers, for
-/// its lower and its upper digits.
+/// Sums of one term for each cell, selected by the cell's label, by the base-c number whose digits are the labels: one
+/// table for its lower digits and one for its upper digits.
 struct Halves([Vec<usize>; 2]);
 
 impl Halves {
-    /// From what each label of each cell counts, the cell of the lowest digit first.
+    /// Takes the terms of each label of each cell, the cell of the lowest digit first.
     fn new(mut cells: Vec<Vec<usize>>) -> Self {
         let upper = cells.split_off(cells.len() / 2);
         let sums = |cells: Vec<Vec<usize>>| {

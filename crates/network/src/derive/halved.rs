@@ -1,9 +1,9 @@
-//! A stage that begins with what the first one knows of smaller tiles.
+//! A stage that starts from the first stage's weights for halved tiles.
 //!
-//! Where 2048 is the largest tile that is missing, 16384, 8192 and 4096 are to a board what 8192, 4096 and 2048 are to another
-//! one, as in tile-downgrading (guei-2021, IV.C.3). So the weights of the first stage for those tiles are first weights of
-//! a later stage, which then learns how its boards differ from them. They are copied once: training with weight
-//! promotion, where a weight of 0 stands for another one, is something else.
+//! When 2048 is the largest missing tile, 16384, 8192 and 4096 play the same role as 8192, 4096 and 2048 on a smaller
+//! board, as in tile-downgrading (guei-2021, IV.C.3). The first stage's weights for the smaller tiles therefore serve as
+//! the initial weights of a later stage, which then learns how its boards differ. They are copied once; this is not
+//! training with weight promotion, where a weight of 0 stands for another one.
 
 use crate::{Network, NetworkSpec, SpecError};
 
@@ -11,8 +11,8 @@ impl NetworkSpec {
     /// Tiles at or above this exponent are halved for a stage.
     ///
     /// # Errors
-    /// When no tile begins the stage, or the network has weights that stand for others, or value ranges that show tiles
-    /// alike that halving tells apart.
+    /// If the stage does not begin with given tiles, weights are promoted, or a value range does not distinguish tiles that
+    /// halving keeps apart.
     pub fn halved_from(&self, stage: usize) -> Result<u8, SpecError> {
         let begins = self.stages.begins_with(stage).filter(|_| !self.promotion);
         let smallest = begins.and_then(|tiles| tiles.last().copied()).ok_or(SpecError::Halved(stage))?;
@@ -21,7 +21,7 @@ impl NetworkSpec {
         Ok(smallest)
     }
 
-    /// For each label of a table the label of the tile that is halved, if tiles are from an exponent on.
+    /// For each label of a table, the label of its tile after halving tiles at or above the exponent `smallest`.
     fn halved_labels(&self, table: usize, stage: usize, smallest: u8) -> Result<Vec<usize>, SpecError> {
         let (range, mut labels) = (self.range(table), vec![None; self.labels(table)]);
         for exponent in 0..self.tile_values as u8 {
@@ -38,11 +38,11 @@ impl NetworkSpec {
 }
 
 impl Network {
-    /// Gives a stage the weights of the first one, times a factor, for tiles that are halved from the smallest one on that begins
-    /// the stage.
+    /// Initializes a stage with the first stage's weights for halved tiles, times a factor. Tiles are halved from the
+    /// smallest one that begins the stage.
     ///
     /// # Errors
-    /// Those of [`NetworkSpec::halved_from`].
+    /// The same as [`NetworkSpec::halved_from`].
     pub fn begin_halved(&self, stage: usize, factor: f32) -> Result<(), SpecError> {
         let spec = self.spec();
         let smallest = spec.halved_from(stage)?;

@@ -1,4 +1,4 @@
-//! Networks made of other ones: folded, averaged, or with a stage that begins with what another one knows.
+//! Networks derived from others: folded, averaged, or with a stage initialized from another one.
 
 mod average;
 mod fold;

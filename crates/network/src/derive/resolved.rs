@@ -1,11 +1,11 @@
-//! The tables of a model file with weight promotion resolved: as they are read at play.
+//! The tables of a model file with weight promotion resolved, as play reads them.
 
 use crate::{
     NetworkSpec,
     file::{FileError, Floats, safetensors::TensorFile},
 };
 
-/// A table in which a weight that was not accessed is that of the stage before.
+/// A table in which each weight that has never been accessed is that of the previous stage.
 #[derive(Clone, Copy)]
 pub(super) struct Resolved<'a> {
     own: Floats<'a>,
@@ -13,7 +13,7 @@ pub(super) struct Resolved<'a> {
 }
 
 impl<'a> Resolved<'a> {
-    /// The table of a network that is in this file.
+    /// Opens the table of a network that this file holds.
     pub(super) fn open(file: &'a TensorFile, spec: &NetworkSpec, table: usize) -> Result<Self, FileError> {
         let tensor = |table| file.tensor(&format!("V.{}", spec.table_name(table)));
         let promoted = spec.promotion && spec.table_id(table).stage > 0;
@@ -22,7 +22,7 @@ impl<'a> Resolved<'a> {
         Ok(Resolved { own: tensor(table)?, before })
     }
 
-    /// The weight at an index, 0 behind the end.
+    /// The weight at an index, or 0 beyond the end.
     #[inline(always)]
     pub(super) fn get(self, index: usize) -> f32 {
         match (self.own.get(index), self.before) {

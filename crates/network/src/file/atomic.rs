@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Atomic file writes: a file is written whole or not at all.
 
 use std::{
     ffi::OsString,
@@ -11,15 +11,15 @@ use std::{
 
 use super::{FileError, FileProblem};
 
-/// Large enough that the system is asked rarely.
+/// Large enough that system calls are rare.
 const BUFFER: usize = 1 << 20;
 
-/// Writes a file so that, whatever happens at whatever instant, the path holds either what it held
-/// before or all of the new content.
+/// Writes a file so that, even if the process or the machine stops at any time, the path holds either its
+/// previous content or all of the new content.
 ///
-/// The content goes to a temporary file beside the target, which is synced and renamed. When
-/// anything fails, the temporary is removed and the target is as it was. Temporaries that killed
-/// processes left behind are removed too. A symbolic link is followed.
+/// The content goes to a temporary file beside the target, which is synced and renamed. If anything
+/// fails, the temporary file is removed and the target is unchanged. Temporary files that killed
+/// processes left behind are removed too. Symbolic links are followed.
 ///
 /// ```
 /// use std::io::Write;
@@ -33,8 +33,8 @@ const BUFFER: usize = 1 << 20;
 /// ```
 ///
 /// # Errors
-/// When the file cannot be written or `write` fails; the error names the path, and says so when the
-/// disk is full.
+/// If the file cannot be written or `write` fails. The error names the path, and says whether the disk
+/// is full.
 pub fn write_atomically<T, E>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<T, E>,
@@ -45,16 +45,16 @@ where
     Target::open(path)?.write(write)
 }
 
-/// Renames a whole file in the place of another, so that the rename survives a power failure.
+/// Renames a complete file over another one, so that the rename survives a power failure.
 ///
 /// # Errors
-/// When the system refuses.
+/// If the system refuses.
 pub fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
     let renamed = fs::rename(from, to).and_then(|()| sync_directory(directory(to)));
     renamed.map_err(|error| FileProblem::from(error).at(to))
 }
 
-/// A file that is going to be written: whether that is possible is known before the work on its content begins.
+/// A file to be written. Opening it tells whether writing is possible, before its content is computed.
 pub struct Target {
     path: PathBuf,
     target: PathBuf,
@@ -62,10 +62,10 @@ pub struct Target {
 }
 
 impl Target {
-    /// Makes the temporary file.
+    /// Creates the temporary file.
     ///
     /// # Errors
-    /// When the path cannot be written.
+    /// If the path cannot be written.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let open = || -> Result<_, FileProblem> {
             let target = target(path)?;
@@ -76,10 +76,10 @@ impl Target {
         open().map_err(|problem| problem.at(path))
     }
 
-    /// Writes the content, and puts it in the place of what was there.
+    /// Writes the content and replaces the target.
     ///
     /// # Errors
-    /// As [`write_atomically`].
+    /// The same as [`write_atomically`].
     pub fn write<T, E>(self, write: impl FnOnce(&mut BufWriter<File>) -> Result<T, E>) -> Result<T, FileError>
     where
         FileProblem: From<E>,
@@ -96,7 +96,7 @@ impl Target {
     }
 }
 
-/// The file that is to be replaced: where a symbolic link leads, and never a device.
+/// The file to be replaced: the target of a symbolic link, and never a device.
 fn target(path: &Path) -> Result<PathBuf, FileProblem> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => Ok(fs::canonicalize(path)?),
@@ -113,7 +113,7 @@ struct Temporary {
     renamed: bool,
 }
 
-/// How the names of temporaries of a target begin.
+/// The prefix of the names of a target's temporary files.
 fn prefix(target: &Path) -> OsString {
     let mut prefix = OsString::from(".");
     prefix.push(target.file_name().unwrap_or_default());
@@ -139,9 +139,9 @@ impl Temporary {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
                 file => file?,
             };
-            // Where there are no locks, others cannot tell that the file is in use, and leave it alone.
+            // Without locks, other processes cannot tell that the file is in use, and leave it alone.
             let _ = file.lock();
-            // Whoever found it before it was locked took it for a stale one.
+            // A process that found it before it was locked may have removed it as stale.
             if path.exists() {
                 return Ok(Temporary { path, file, renamed: false });
             }
@@ -170,13 +170,13 @@ fn sync_directory(directory: &Path) -> io::Result<()> {
         return Ok(());
     }
     match File::open(directory)?.sync_all() {
-        // Not every file system can do it.
+        // Not every file system supports it.
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
         result => result,
     }
 }
 
-/// Removes what killed processes left: temporaries that nobody holds a lock on.
+/// Removes the temporary files of killed processes: those that nobody holds a lock on.
 fn remove_stale(target: &Path) {
     let prefix = prefix(target);
     let Ok(entries) = fs::read_dir(directory(target)) else { return };
@@ -185,11 +185,11 @@ fn remove_stale(target: &Path) {
         if !is_temporary {
             continue;
         }
-        // The lock is held until the file is gone: whoever has just made it waits, and then sees that.
+        // Holds the lock until the file is gone: a process that has just created it waits, and then sees that.
         if let Ok(file) = File::open(entry.path())
             && file.try_lock().is_ok()
         {
-            // Someone else may have been quicker, and it is only tidying.
+            // Another process may have been quicker; this is only cleanup.
             let _ = fs::remove_file(entry.path());
         }
     }

@@ -17,15 +17,15 @@ const SMALL: u64 = 512 << 20;
 
 /// The bytes of a file.
 ///
-/// A small one is a copy of our own: whatever happens to the file, the bytes stay. A large one is mapped, so that it takes no memory of its own;
-/// truncating it meanwhile ends the process by SIGBUS, for which the command has a message. All our formats but those of other programs have
-/// checksums, so what is changed while it is being read is noticed.
+/// A small file is copied to memory, so later changes to the file do not matter. A large one is mapped, so that it takes
+/// no memory of its own; truncating it in the meantime ends the process with SIGBUS, for which the command has a message.
+/// All our own formats have checksums, so changes during reading are detected; the formats of other programs have none.
 pub enum Content {
-    /// In memory.
+    /// Read into memory.
     Read(Vec<u8>),
-    /// On disk.
+    /// Mapped from disk.
     Mapped(Mmap),
-    /// In the program.
+    /// Part of the program.
     Static(&'static [u8]),
 }
 
@@ -33,7 +33,7 @@ impl Content {
     /// Opens a file.
     ///
     /// # Errors
-    /// When it cannot be read, or is a device, a directory or the like.
+    /// If it cannot be read, or is not a regular file.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
@@ -52,7 +52,7 @@ impl Content {
 /// Maps a file for reading.
 fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: files are replaced by renaming and never written in place, so the bytes do not change
-    // under us unless someone else damages the file.
+    // while they are mapped unless another program damages the file.
     unsafe { Mmap::map(file) }
 }
 
@@ -73,12 +73,12 @@ impl Deref for Content {
 pub struct Floats<'a>(&'a [[u8; 4]]);
 
 impl<'a> Floats<'a> {
-    /// The numbers in these bytes; a rest of fewer than four is left out.
+    /// The numbers in these bytes; a remainder of fewer than four bytes is ignored.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Floats(bytes.as_chunks().0)
     }
 
-    /// How many there are.
+    /// The number of them.
     pub fn len(self) -> usize {
         self.0.len()
     }
@@ -93,7 +93,7 @@ impl<'a> Floats<'a> {
         self.0.get(index).copied().map(f32::from_le_bytes)
     }
 
-    /// Up to `len` numbers from `start` on.
+    /// Up to `len` numbers, beginning at index `start`.
     pub(super) fn range(self, start: usize, len: usize) -> Self {
         Floats(self.0.get(start..).map_or(&[], |rest| &rest[..len.min(rest.len())]))
     }
@@ -103,9 +103,9 @@ impl<'a> Floats<'a> {
         self.0.iter().copied().map(f32::from_le_bytes)
     }
 
-    /// Refuses infinities and NaNs. `first` is the index of the first of these numbers in its table.
+    /// Rejects infinities and NaNs. `first` is the index of the first of these numbers in its table.
     pub(super) fn check_finite(self, table: impl Display, first: u64) -> Result<(), FileProblem> {
-        // Without an early exit the loop is a few vector instructions.
+        // Without an early exit, the loop compiles to a few vector instructions.
         if self.iter().fold(true, |finite, value| finite & value.is_finite()) {
             return Ok(());
         }
@@ -116,7 +116,7 @@ impl<'a> Floats<'a> {
     }
 }
 
-/// Reads a binary file from front to back.
+/// Reads a binary file from start to end.
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
     offset: usize,
@@ -127,12 +127,12 @@ impl<'a> Cursor<'a> {
         Cursor { bytes, offset: 0 }
     }
 
-    /// How far it has come.
+    /// The offset of the next byte.
     pub(super) fn offset(&self) -> usize {
         self.offset
     }
 
-    /// The next bytes; `what` they are is for the error message.
+    /// The next `len` bytes; `what` describes them in error messages.
     pub(super) fn take(&mut self, what: &'static str, len: u64) -> Result<&'a [u8], FileProblem> {
         let end = usize::try_from(len).ok().and_then(|len| self.offset.checked_add(len));
         let taken = end.and_then(|end| self.bytes.get(self.offset..end));
@@ -176,7 +176,7 @@ impl<'a> Cursor<'a> {
         self.take(what, len.saturating_mul(4)).map(Floats::new)
     }
 
-    /// The number that comes next, if there is one.
+    /// The next number, if there is one, without consuming it.
     pub(super) fn peek_f32(&self) -> Option<f32> {
         self.bytes[self.offset..].first_chunk().copied().map(f32::from_le_bytes)
     }
@@ -190,7 +190,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Refuses a number at `offset` that is not what it should be.
+/// Rejects a number at `offset` that is not as expected.
 pub(super) fn expect(
     holds: bool,
     what: &'static str,

@@ -1,4 +1,4 @@
-//! What can be wrong with a file.
+//! The errors of reading and writing files.
 
 use std::{
     io::{self, ErrorKind},
@@ -20,19 +20,19 @@ pub struct FileError {
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileProblem {
-    /// The system does not let us read it.
+    /// The system does not allow reading it.
     #[error("cannot be read: {0}")]
     Read(#[source] io::Error),
-    /// The system does not let us write it.
+    /// The system does not allow writing it.
     #[error("cannot be written: {0}")]
     Write(#[source] io::Error),
-    /// No room for it.
-    #[error("cannot be written: the disk is full ({0}); what was there before is unchanged")]
+    /// The disk is full.
+    #[error("cannot be written: the disk is full ({0}); any existing file is unchanged")]
     DiskFull(#[source] io::Error),
     /// A device, a directory or the like, which a rename would destroy.
     #[error("cannot be written: it exists and is not a regular file")]
     NotRegular,
-    /// None of the formats that we know.
+    /// None of the known formats.
     #[error(
         "is not a network: neither a model file, nor a .w file of TDL2048+, nor a player file of Jaśkowski"
     )]
@@ -44,30 +44,30 @@ pub enum FileProblem {
         what: &'static str,
         /// The number of bytes that it takes.
         needed: u64,
-        /// Where it begins.
+        /// The offset at which it begins.
         offset: u64,
         /// The length of the file.
         len: u64,
     },
-    /// A number in a binary file that makes no sense.
+    /// An invalid number in a binary file.
     #[error("at byte {offset}, {what} is {found}, but should be {right}")]
     Field {
-        /// What the number says.
+        /// The meaning of the number.
         what: &'static str,
-        /// Where it stands.
+        /// Its offset.
         offset: u64,
-        /// What it is.
+        /// Its value.
         found: i64,
-        /// What it should be.
+        /// The expected value.
         right: &'static str,
     },
-    /// There is more in the file than belongs there.
+    /// There are bytes after the end of the content.
     #[error("has {0} bytes after its end")]
     Trailing(u64),
-    /// The header is not of the right form.
+    /// The header is malformed.
     #[error("has a damaged header: {0}")]
     Header(#[from] serde_json::Error),
-    /// The entry of a tensor is not of the right form.
+    /// The header's entry for a tensor is malformed.
     #[error("has a damaged header: tensor `{tensor}`: {source}")]
     TensorInfo {
         /// The name of the tensor.
@@ -78,7 +78,7 @@ pub enum FileProblem {
     /// A header without a `__metadata__` entry.
     #[error("has no `__metadata__` in its header, so it is not one of our files")]
     NoMetadata,
-    /// Numbers of another type.
+    /// A tensor with numbers of the wrong type.
     #[error("tensor `{tensor}` has type `{found}`, but should have `{right}`")]
     Dtype {
         /// The name of the tensor.
@@ -88,24 +88,24 @@ pub enum FileProblem {
         /// The type that it should have.
         right: &'static str,
     },
-    /// A tensor of another shape than it should have.
+    /// A tensor of the wrong shape.
     #[error("tensor `{tensor}` has shape {found:?}, but should have {expected:?}")]
     Shape {
         /// The name of the tensor.
         tensor: String,
         /// Its shape.
         found: Vec<u64>,
-        /// The right shape.
+        /// The expected shape.
         expected: Vec<u64>,
     },
-    /// A tensor that does not stand where the one before it ends, or is not as long as its shape says.
+    /// A tensor that does not begin where the previous one ends, or whose length does not match its shape.
     #[error("tensor `{tensor}` is at bytes {found:?} of the data, but should be at {expected:?}")]
     Offsets {
         /// The name of the tensor.
         tensor: String,
-        /// Where it is said to be.
+        /// Its position according to the header.
         found: [u64; 2],
-        /// Where it should be.
+        /// The expected position.
         expected: [u64; 2],
     },
     /// More or fewer bytes of data than the header says.
@@ -113,26 +113,26 @@ pub enum FileProblem {
     DataLength {
         /// The bytes that the header describes.
         expected: u64,
-        /// The bytes that there are.
+        /// The bytes in the file.
         found: u64,
     },
     /// A part without a checksum.
     #[error("has no checksum for {0}")]
     NoChecksum(String),
-    /// A part that has changed.
+    /// A part whose checksum does not match.
     #[error("is damaged: the checksum of {what} is {found}, but should be {expected}")]
     Checksum {
         /// The part.
         what: String,
-        /// The checksum that the file names.
+        /// The checksum in the file.
         expected: String,
-        /// The checksum of what the file holds.
+        /// The checksum of the data in the file.
         found: String,
     },
-    /// A packed table that does not end where it should.
+    /// A packed table that does not end where its data ends.
     #[error("is damaged: the packed table `{0}` does not end where its data ends")]
     Packed(String),
-    /// A weight that is no number.
+    /// A weight that is not finite.
     #[error("`{table}` holds {value} at {index}, where all numbers should be finite")]
     NotFinite {
         /// The name of the tensor or tuple.
@@ -142,10 +142,10 @@ pub enum FileProblem {
         /// The number.
         value: f32,
     },
-    /// A tensor that should be there.
+    /// A missing tensor.
     #[error("has no tensor `{0}`")]
     MissingTensor(String),
-    /// A tensor that should not be there.
+    /// A tensor that belongs to no tuple.
     #[error("has a tensor `{0}`, which belongs to no tuple")]
     UnexpectedTensor(String),
     /// A name that occurs twice.
@@ -156,9 +156,9 @@ pub enum FileProblem {
     TableLength {
         /// The name of the tensor or tuple.
         table: String,
-        /// The number it should have.
+        /// The expected number.
         expected: u64,
-        /// The number it has.
+        /// The actual number.
         found: u64,
     },
     /// A metadata entry that is missing or wrong.
@@ -166,27 +166,27 @@ pub enum FileProblem {
     Metadata {
         /// The key.
         key: &'static str,
-        /// What stands there.
+        /// The value found.
         found: String,
-        /// What should stand there.
+        /// The expected value.
         right: &'static str,
     },
-    /// Tuples that make no sense.
+    /// Invalid tuples.
     #[error(transparent)]
     Tuple(#[from] TupleError),
-    /// A specification that makes no sense.
+    /// An invalid specification.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// A network that cannot be made.
+    /// A network that cannot be created.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// Something that the format can say but we cannot use, or the other way round.
+    /// Something that the format supports but we do not, or the other way round.
     #[error("{0}")]
     Unsupported(String),
 }
 
 impl From<io::Error> for FileProblem {
-    /// What went wrong while writing; reading says so explicitly.
+    /// Treats I/O errors as failed writes; failed reads are converted explicitly.
     fn from(error: io::Error) -> Self {
         match error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FileProblem::DiskFull(error),
@@ -196,7 +196,7 @@ impl From<io::Error> for FileProblem {
 }
 
 impl FileProblem {
-    /// The problem of this file.
+    /// This problem, at a path.
     pub fn at(self, path: &Path) -> FileError {
         FileError { path: path.into(), problem: self }
     }

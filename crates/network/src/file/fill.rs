@@ -1,11 +1,11 @@
-//! From the order of a file to that of the memory.
+//! Reordering a table from file order to memory order.
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::Floats;
 use crate::Network;
 
-/// A cell of a tuple: what its label counts in the file, and what each label counts in memory.
+/// A cell of a tuple: the factor of its label in the file, and the offset of each label in memory.
 struct Cell {
     in_file: usize,
     in_memory: Vec<u64>,
@@ -13,9 +13,8 @@ struct Cell {
 
 /// Fills a table, like [`Network::set_table`] but several times faster.
 ///
-/// The cells have another order in memory than in the file, so one of the two is always read or written in
-/// large steps. Going through squares of the cell that counts least here and the one that counts least there uses
-/// every cache line whole on both sides.
+/// The cells are ordered differently in memory and in the file, so one of the two is always accessed with large strides.
+/// Iterating over squares of the two cells that vary fastest here and there uses every cache line completely on both sides.
 pub(super) fn fill_table(network: &Network, table: usize, values: Floats<'_>) {
     let spec = network.spec();
     let c = spec.labels(table);

@@ -20,23 +20,23 @@ use crate::{Network, NetworkSpec, Stages, Tuple, Tuples};
 const COMPRESSED: i32 = 1;
 const PLAIN: i32 = 2;
 const TILE_VALUES: usize = 16;
-/// The numbers of a block.
+/// The size of a block.
 const BLOCK: u64 = 16;
 
-/// The table of a tuple in the file.
+/// A tuple's table in the file.
 struct Table<'a> {
     tuple: Tuple,
     symmetric: bool,
-    /// The blocks of the table; `None` is one of zeros.
+    /// The blocks of the table; `None` is a block of zeros.
     blocks: Vec<Option<Floats<'a>>>,
 }
 
-/// Reads a player file. The format has no checksum: that its sizes add up, its images are those of the symmetries and its numbers are
-/// finite is all that can be checked.
+/// Reads a player file. The format has no checksum; all that can be checked is that its sizes add up, its images are those
+/// of the symmetries, and its numbers are finite.
 ///
 /// # Errors
-/// When the file cannot be read, is damaged or no such file, or holds a network that ours cannot be or that
-/// does not fit into memory.
+/// If the file cannot be read, is damaged or not a player file, or holds a network that we cannot represent or that does
+/// not fit into memory.
 pub fn import(path: &Path) -> Result<Network, FileError> {
     let import = || -> Result<Network, FileProblem> {
         let content = Content::open(path).map_err(FileProblem::Read)?;
@@ -53,14 +53,14 @@ pub fn import(path: &Path) -> Result<Network, FileError> {
 /// Writes a plain player file, atomically, from the tables of a model file.
 ///
 /// # Errors
-/// When the player cannot hold the network, the model is damaged, or the file cannot be written.
+/// If the format cannot hold the network, the model is damaged, or the file cannot be written.
 pub fn export(path: &Path, file: &TensorFile) -> Result<(), FileError> {
     let network = ModelInfo::of(file)?.spec;
     let bits = network.stages.count().ilog2() as i32;
     check_exportable(&network, bits).map_err(|problem| problem.at(file.path()))?;
     let tuples = network.tuples.as_slice();
     let images = if network.symmetric { Symmetry::ALL.to_vec() } else { vec![Symmetry::ALL[0]] };
-    // Every board has as many weights of each tuple as it has images: together they make up for the initial value.
+    // A board has one weight of each tuple for each image; together they add up to the initial value.
     let initial = network.initial(0) / (images.len() * tuples.len()) as f32;
     let tables: Vec<_> = (0..network.tables())
         .map(|table| file.numbers(&format!("V.{}", network.table_name(table))))
@@ -88,7 +88,7 @@ pub fn export(path: &Path, file: &TensorFile) -> Result<(), FileError> {
     })
 }
 
-/// Refuses networks that the player cannot hold.
+/// Rejects networks that the format cannot hold.
 fn check_exportable(network: &NetworkSpec, bits: i32) -> Result<(), FileProblem> {
     let staged = network.promotion
         && network.initial.iter().all(|&value| value == 0.0)
@@ -113,12 +113,12 @@ fn check_exportable(network: &NetworkSpec, bits: i32) -> Result<(), FileProblem>
     ))
 }
 
-/// An index of the other order of cells.
+/// The index with the order of the cells reversed.
 fn reversed(index: u64, n: usize) -> u64 {
     (0..n).fold(0, |r, j| r << 4 | (index >> (4 * j) & 15))
 }
 
-/// What the network is: with stages, its weights are promoted whenever they are read and 0.
+/// The network's specification: with stages, a weight of 0 is promoted at every read.
 fn spec(bits: i32, tables: &[Table<'_>]) -> Result<NetworkSpec, FileProblem> {
     let per_stage = tables.len() >> bits;
     let unsupported = |message: &str| Err(FileProblem::Unsupported(message.into()));
@@ -147,7 +147,7 @@ fn spec(bits: i32, tables: &[Table<'_>]) -> Result<NetworkSpec, FileProblem> {
 }
 
 impl Table<'_> {
-    /// The numbers in our order: the first cell counts 1.
+    /// The numbers in our order: the first cell is the least significant digit.
     fn values(&self) -> impl Iterator<Item = f32> {
         let n = self.tuple.len();
         (0..BLOCK.pow(n as u32)).map(move |index| {
@@ -158,7 +158,7 @@ impl Table<'_> {
     }
 }
 
-/// Checks a whole file and gives the number of stage bits, and the tables of all stages.
+/// Checks a whole file and returns the number of stage bits, and the tables of all stages.
 fn parse(file: &[u8]) -> Result<(i32, Vec<Table<'_>>), FileProblem> {
     let mut cursor = Cursor::new(file);
     let kind = cursor.i32("the type of the file")?;

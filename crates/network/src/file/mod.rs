@@ -1,9 +1,9 @@
 //! Networks on disk.
 //!
 //! Model files are [safetensors] with the network's shape in the metadata: one flat
-//! tensor `V.0`, `V.1` … for every tuple, or `V.0.range1.stage2` for every tuple, range and stage, and
-//! `V.0.up` … for every action that has tables of its own. [`tdl2048`] and [`jaskowski`] read the files that other
-//! programs write. Everything is checked before it is used, and everything is written
+//! tensor `V.0`, `V.1` … for each tuple, or `V.0.range1.stage2` for each tuple, range and stage, and
+//! `V.0.up` … for each action with its own tables. [`tdl2048`] and [`jaskowski`] read the files of
+//! other programs. Everything is checked before it is used, and everything is written
 //! [atomically](atomic).
 
 pub mod atomic;
@@ -24,7 +24,7 @@ pub use bytes::{Content, Floats};
 pub use error::{FileError, FileProblem};
 pub use model::{ModelInfo, metadata};
 
-/// The kinds of files that hold networks.
+/// The file formats that hold networks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
     /// Our own model files.
@@ -35,10 +35,10 @@ pub enum Format {
     Jaskowski,
 }
 
-/// Opens a file that holds a network. What another program wrote is converted to the model format in memory.
+/// Opens a file that holds a network. Files of other programs are converted to the model format in memory.
 ///
 /// # Errors
-/// When it cannot be read, is damaged, or holds no network.
+/// If it cannot be read, is damaged, or holds no network.
 pub fn open(path: &Path) -> Result<safetensors::TensorFile, FileError> {
     match Format::detect(path)? {
         Format::Model => safetensors::TensorFile::open(path),
@@ -53,7 +53,7 @@ pub fn open(path: &Path) -> Result<safetensors::TensorFile, FileError> {
     }
 }
 
-/// The tensors of another program's file as a model file in memory.
+/// Converts the tensors of another program's file to a model file in memory.
 fn convert<'a>(
     path: &Path,
     program: &str,
@@ -67,17 +67,17 @@ fn convert<'a>(
 }
 
 impl Format {
-    /// Tells by the first bytes what a file is.
+    /// Detects the format of a file from its first bytes.
     ///
     /// # Errors
-    /// When it cannot be read, or has none of these formats.
+    /// If it cannot be read, or has none of these formats.
     pub fn detect(path: &Path) -> Result<Format, FileError> {
         let detect = || -> Result<Format, FileProblem> {
             let file = File::open(path).map_err(FileProblem::Read)?;
             let mut head = Vec::new();
             file.take(9).read_to_end(&mut head).map_err(FileProblem::Read)?;
             match head[..] {
-                // Read as the length of a header, either of these would be terabytes or gigabytes.
+                // As the length of a header, either of these would mean terabytes or gigabytes.
                 [0, _, _, _, _, 4, ..] => Ok(Format::Tdl2048),
                 [1 | 2, 0, 0, 0, 16, 0, 0, 0, ..] => Ok(Format::Jaskowski),
                 [_, _, _, _, _, _, _, _, b'{'] => Ok(Format::Model),

@@ -16,10 +16,10 @@ use super::{
 use crate::{Network, NetworkSpec, SpecError, Stages, Tuples, ValueRanges, Values};
 
 const FORMAT: &str = "afterstate-network";
-/// Networks that are no more than tuples are written as version 1, which older programs read too.
+/// Networks of plain tuples are written as version 1, which older programs can read too.
 const VERSIONS: [&str; 4] = ["1", "2", packed::VERSION, packed::VERSION_APART];
 
-/// The keys of the metadata that describe the network; all others are the caller's.
+/// The metadata keys that describe the network; all others are the caller's.
 const KEYS: [&str; 12] = [
     "format",
     "version",
@@ -35,12 +35,12 @@ const KEYS: [&str; 12] = [
     packed::STEP,
 ];
 
-/// What a model file holds, without its weights.
+/// The description of a model file, without its weights.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ModelInfo {
-    /// What the network is.
+    /// The network's specification.
     pub spec: NetworkSpec,
-    /// The other metadata: recipe, number of actions and whatever else was stored.
+    /// The other metadata, such as the recipe and the number of actions.
     pub extra: BTreeMap<String, String>,
     /// Whether the file also holds E and A, the learning state of TC, for every weight.
     pub has_coherence: bool,
@@ -48,8 +48,8 @@ pub struct ModelInfo {
     pub is_packed: bool,
 }
 
-/// The metadata of a model file: what the network is, and whatever else is to be stored. Keys of the
-/// specification that occur in `extra` are the specification's.
+/// The metadata of a model file: the network's specification and the caller's entries. A specification key overrides
+/// the same key in `extra`.
 pub fn metadata(spec: &NetworkSpec, extra: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let initial: Vec<_> = spec.initial.iter().map(f32::to_string).collect();
     let later = [
@@ -76,18 +76,18 @@ pub fn metadata(spec: &NetworkSpec, extra: &BTreeMap<String, String>) -> BTreeMa
 }
 
 impl ModelInfo {
-    /// Reads what a model file holds from its header alone.
+    /// Reads the description of a model file from its header.
     ///
     /// # Errors
-    /// When the file cannot be read, is damaged, or is no model.
+    /// If the file cannot be read, is damaged, or is not a model.
     pub fn read(path: &Path) -> Result<Self, FileError> {
         ModelInfo::of(&TensorFile::open(path)?)
     }
 
-    /// What an open file holds.
+    /// The description of an open file.
     ///
     /// # Errors
-    /// When it is no model.
+    /// If it is not a model.
     pub fn of(file: &TensorFile) -> Result<Self, FileError> {
         let info = || -> Result<ModelInfo, FileProblem> {
             let spec = spec_of(file.metadata())?;
@@ -145,8 +145,8 @@ fn spec_of(metadata: &BTreeMap<String, String>) -> Result<NetworkSpec, FileProbl
     Ok(spec)
 }
 
-/// Checks that there is a tensor V of the right length for every table, and the learning state of TC or of
-/// Autostep for all or for none, and no other. Returns whether there are E and A.
+/// Checks that there is a tensor V of the right length for every table, the learning state of TC or of Autostep for all
+/// tables or for none, and no other tensor. Returns whether there are E and A.
 fn check_tables(file: &TensorFile, spec: &NetworkSpec) -> Result<bool, FileProblem> {
     let has = |kind: &str| file.names().any(|name| name.starts_with(kind));
     let (has_coherence, has_autostep) = (has("E."), has("alpha."));
@@ -177,7 +177,7 @@ fn check_tables(file: &TensorFile, spec: &NetworkSpec) -> Result<bool, FileProbl
     Ok(has_coherence)
 }
 
-/// Checks that there is a tensor of packed bytes for every table, and no other.
+/// Checks that there is a tensor of packed bytes for every table, and no other tensor.
 fn check_packed(file: &TensorFile, spec: &NetworkSpec) -> Result<(), FileProblem> {
     let names: BTreeSet<_> = (0..spec.tables()).map(|i| format!("packed.{}", spec.table_name(i))).collect();
     if let Some(name) = file.names().find(|&name| !names.contains(name)) {
@@ -193,10 +193,10 @@ fn check_packed(file: &TensorFile, spec: &NetworkSpec) -> Result<(), FileProblem
 }
 
 impl NetworkSpec {
-    /// Checks that a file holds a network of the same tuples with no more stages.
+    /// Checks that a file holds a network of the same tuples with at most as many stages.
     ///
     /// # Errors
-    /// When the file is damaged or holds another network.
+    /// If the file is damaged or holds another network.
     pub fn check_first_stages(&self, file: &TensorFile) -> Result<(), FileError> {
         let is_first = |found: &NetworkSpec| self.begins_with(found);
         self.expect(file, "the first stages of ", |found| {
@@ -217,7 +217,7 @@ impl NetworkSpec {
         first == *self && found.stages.are_first_of(&self.stages) && initial
     }
 
-    /// Refuses a file that holds another network.
+    /// Rejects a file that holds another network.
     fn expect(
         &self,
         file: &TensorFile,
@@ -237,10 +237,10 @@ impl NetworkSpec {
 
 /// Model files.
 impl Network {
-    /// Writes the network to a model file, atomically, with some more metadata.
+    /// Writes the network to a model file, atomically, with additional metadata.
     ///
     /// # Errors
-    /// When the file cannot be written or a weight is not finite; what was there before is unchanged.
+    /// If the file cannot be written or a weight is not finite; an existing file is then unchanged.
     pub fn save(&self, path: &Path, extra: &BTreeMap<String, String>) -> Result<(), FileError> {
         safetensors::write(path, &metadata(self.spec(), extra), self.tensors())
     }
@@ -248,15 +248,15 @@ impl Network {
     /// Reads a model file.
     ///
     /// # Errors
-    /// When the file cannot be read, is damaged or no model, or does not fit into memory.
+    /// If the file cannot be read, is damaged or not a model, or the network does not fit into memory.
     pub fn load(path: &Path) -> Result<Network, FileError> {
         Network::from_file(&TensorFile::open(path)?)
     }
 
-    /// The network in an open model file.
+    /// Loads the network from an open model file.
     ///
     /// # Errors
-    /// When the file is damaged or no model, or does not fit into memory.
+    /// If the file is damaged or not a model, or the network does not fit into memory.
     pub fn from_file(file: &TensorFile) -> Result<Network, FileError> {
         let spec = ModelInfo::of(file)?.spec;
         let network = Network::new(spec).map_err(|error| FileProblem::from(error).at(file.path()))?;
@@ -264,20 +264,20 @@ impl Network {
         Ok(network)
     }
 
-    /// Takes the weights from an open file that holds a network of the same shape.
+    /// Loads the weights from an open file that holds a network of the same shape.
     ///
     /// # Errors
-    /// When the file is damaged or holds another network.
+    /// If the file is damaged or holds another network.
     pub fn fill(&self, file: &TensorFile) -> Result<(), FileError> {
         self.spec().expect(file, "", |found| found == self.spec())?;
         self.take(file)
     }
 
-    /// Takes the weights of the first stages from an open file that holds a network of the same tuples with no
-    /// more stages; or of those tuples and redundant ones inside them, which are folded.
+    /// Loads the weights of the first stages from an open file that holds a network of the same tuples with at most as many
+    /// stages; or of those tuples and redundant ones inside them, which are folded.
     ///
     /// # Errors
-    /// When the file is damaged or holds another network.
+    /// If the file is damaged or holds another network.
     pub fn fill_first_stages(&self, file: &TensorFile) -> Result<(), FileError> {
         let spec = ModelInfo::of(file)?.spec;
         if spec.folded().is_some_and(|folded| self.spec().begins_with(&folded)) {
@@ -290,7 +290,7 @@ impl Network {
         self.take(file)
     }
 
-    /// Takes the weights from an open file that holds the right network.
+    /// Copies the weights from an open file that holds the right network.
     fn take(&self, file: &TensorFile) -> Result<(), FileError> {
         let info = ModelInfo::of(file)?;
         let found = info.spec;
@@ -309,7 +309,7 @@ impl Network {
         self.tensors_of("V", |index| f32::from_bits(self.weights()[index].load(Relaxed)))
     }
 
-    /// A number for each weight as tensors, one for each table, by the weights' indices.
+    /// One number for each weight as tensors, one for each table, by the weights' indices.
     pub fn tensors_of<'a>(
         &'a self,
         kind: &'static str,

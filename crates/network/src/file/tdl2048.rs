@@ -28,7 +28,8 @@ const TABLE_CODE: u8 = 4;
 const F32: u16 = 4;
 const TILE_VALUES: usize = 16;
 
-/// A `.w` file, all of it checked. The format has no checksum: that its sizes add up and its numbers are finite is all that can be checked.
+/// A `.w` file, completely checked. The format has no checksum; all that can be checked is that its sizes add up and its
+/// numbers are finite.
 pub struct WeightFile {
     path: PathBuf,
     content: Content,
@@ -36,17 +37,17 @@ pub struct WeightFile {
     tables: Vec<Table>,
 }
 
-/// Where the tables of a tuple stand in the file.
+/// The position of a tuple's tables in the file.
 struct Table {
     values: Range<usize>,
     coherence: Option<[Range<usize>; 2]>,
 }
 
 impl WeightFile {
-    /// Opens a file and checks all of it.
+    /// Opens a file and checks it completely.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no such file or damaged.
+    /// If the file cannot be read, is not a `.w` file, or is damaged.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let open = || -> Result<WeightFile, FileProblem> {
             let content = Content::open(path).map_err(FileProblem::Read)?;
@@ -58,7 +59,7 @@ impl WeightFile {
         open().map_err(|problem| problem.at(path))
     }
 
-    /// What the network is.
+    /// The network's specification.
     pub fn spec(&self) -> &NetworkSpec {
         &self.spec
     }
@@ -81,7 +82,7 @@ impl WeightFile {
     /// The network.
     ///
     /// # Errors
-    /// When it does not fit into memory.
+    /// If it does not fit into memory.
     pub fn network(&self) -> Result<Network, FileError> {
         let network =
             Network::new(self.spec.clone()).map_err(|error| FileProblem::from(error).at(&self.path))?;
@@ -91,7 +92,7 @@ impl WeightFile {
         Ok(network)
     }
 
-    /// All tables as tensors `V.i`, and `E.i` and `A.i` where every tuple has them.
+    /// All tables as tensors `V.i`, and `E.i` and `A.i` if every tuple has them.
     pub fn tensors(&self) -> impl Iterator<Item = Tensor<'_>> {
         let with_coherence = self.has_coherence();
         (0..self.tables.len()).flat_map(move |i| {
@@ -108,7 +109,7 @@ impl WeightFile {
     }
 }
 
-/// What a network of these tuples is in TDL2048+.
+/// The specification of a TDL2048+ network of these tuples.
 fn spec(tuples: Tuples) -> NetworkSpec {
     NetworkSpec { side: 4, tuples, tile_values: TILE_VALUES, symmetric: true, ..NetworkSpec::default() }
 }
@@ -147,7 +148,7 @@ fn parse_table(cursor: &mut Cursor<'_>) -> Result<(Tuple, Table), FileProblem> {
     let n = (1..=8).find(|&n| len == 1 << (4 * n));
     expect(n.is_some(), what, at + 2, len, "a power of 16, from 16 to 16^8")?;
     let n = n.unwrap_or_default();
-    // Old files do not say how many cells there are.
+    // Old files do not store the number of cells.
     expect(
         [0, n].contains(&width.into()),
         "the number of cells",
@@ -196,7 +197,7 @@ fn table(
 /// Writes a `.w` file, atomically, from the tensors `V.i` of a network, with `E.i` and `A.i` if there are any.
 ///
 /// # Errors
-/// When TDL2048+ cannot hold the network, a tensor is missing, or the file cannot be written.
+/// If TDL2048+ cannot hold the network, a tensor is missing, or the file cannot be written.
 pub fn export<'a>(
     path: &Path,
     network: &NetworkSpec,
@@ -207,7 +208,7 @@ pub fn export<'a>(
         let named = tensors.into_iter().map(|tensor| (tensor.name().to_string(), tensor));
         let mut tensors: BTreeMap<String, Tensor<'a>> = named.collect();
         let tuples = network.tuples.as_slice();
-        // Every board has eight weights of each tuple: together they make up for the initial value.
+        // Every board has eight weights of each tuple; together they add up to the initial value.
         let initial = network.initial(0) / (8 * tuples.len()) as f32;
         writer.write_all(&[FILE_CODE])?;
         writer.write_all(&(tuples.len() as u32).to_le_bytes())?;

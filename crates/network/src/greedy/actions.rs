@@ -1,6 +1,6 @@
-//! Q(s, a): ramesh-2018, Fig. 6. Every action has tables of its own, read on the state itself.
+//! Q(s, a): ramesh-2018, Fig. 6. Every action has its own tables, indexed by the state itself.
 //!
-//! The values need not add the reward of the move: it is part of what they have learned.
+//! The move's reward is not added to the value, which already includes it.
 
 use super::GreedyGame;
 use crate::{Isa, View};

@@ -1,8 +1,8 @@
 //! A game played greedily by a network, argmax over r + V(s'): the step that self-play, evaluation
-//! and play have in common. Networks of states and of actions are played by their own values.
+//! and play share. Networks of states and of actions are played by their own values.
 //!
-//! The weights of the afterstates are looked up as soon as the state is known, and added when the game's turn comes.
-//! A caller that lets two games take turns prefetches the weights of one while the other computes.
+//! The weights of the afterstates are prefetched as soon as the state is known, and summed when it is the game's turn.
+//! A caller that alternates between two games thereby prefetches the weights of one while the other computes.
 
 mod actions;
 mod states;
@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FeatureSlots, Features, Isa, Kernel, Network, Values, View};
 
-/// What came out of one game.
+/// The result of one game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct GameResult {
-    /// The number of the game, which with the seed decides its tiles.
+    /// The number of the game; with the seed it determines its tiles.
     pub game: u64,
     /// The sum of its rewards.
     pub score: u64,
@@ -33,18 +33,18 @@ pub struct GreedyGame<const N: usize> {
     pub game: u64,
     /// The stream of its tiles.
     pub rng: GameRng,
-    /// The state to move on.
+    /// The current state.
     pub state: State<N>,
     /// The sum of the rewards so far.
     pub score: u64,
     /// The number of moves so far.
     pub moves: u64,
     slides: Slides<N>,
-    /// The features of the four afterstates; in networks of states and of actions, those of the state in the first slot.
+    /// The features of the four afterstates; in networks of states and of actions, the first slot holds those of the state.
     features: FeatureSlots,
-    /// What the values are of.
+    /// What the network's values describe.
     kind: Values,
-    /// V of the four afterstates, and with the reward added; −∞ where the move is illegal.
+    /// V of the four afterstates, and the same plus the reward; −∞ where the move is illegal.
     values: [f32; 4],
     returns: [f32; 4],
 }
@@ -57,7 +57,7 @@ impl<const N: usize> GreedyGame<N> {
         Self::from_parts(network, game, rng, state, 0, 0)
     }
 
-    /// Takes up a game where it was.
+    /// Resumes a game.
     pub fn from_parts(
         network: &Network,
         game: u64,
@@ -81,7 +81,7 @@ impl<const N: usize> GreedyGame<N> {
         }
     }
 
-    /// Starts another game in the same place.
+    /// Starts another game in the same buffers.
     #[inline]
     pub fn restart(&mut self, rules: &Rules, seed: u64, game: u64) {
         let mut rng = game_rng(seed, game);
@@ -89,7 +89,7 @@ impl<const N: usize> GreedyGame<N> {
         self.restart_at(game, rng, state);
     }
 
-    /// Starts another game in the same place, at a state that is not the end.
+    /// Starts another game in the same buffers, from a state that is not terminal.
     #[inline]
     pub fn restart_at(&mut self, game: u64, rng: GameRng, state: State<N>) {
         self.slides = state.slides();
@@ -103,14 +103,14 @@ impl<const N: usize> GreedyGame<N> {
         self.slides.legal.is_empty()
     }
 
-    /// The result of the game, once it is over.
+    /// The result of the game, if it is over.
     pub fn result(&self) -> GameResult {
         let max_exponent = self.state.board().max_exponent();
         GameResult { game: self.game, score: self.score, max_exponent, moves: self.moves }
     }
 
-    /// Finds the weights of the afterstates and prefetches them, so that they are there when the game's turn comes. To
-    /// be called once for each new state, before [`Self::evaluate`].
+    /// Finds the weights of the afterstates and prefetches them for the game's next turn. Must be called once for each new
+    /// state, before [`Self::evaluate`].
     #[inline(always)]
     pub fn look_up<I: Isa>(&mut self, isa: I, view: &View<'_>) {
         if self.kind != Values::Afterstates {
@@ -124,7 +124,7 @@ impl<const N: usize> GreedyGame<N> {
         }
     }
 
-    /// Evaluates the moves. To be called after [`Self::look_up`].
+    /// Evaluates the moves. Must be called after [`Self::look_up`].
     #[inline(always)]
     pub fn evaluate<I: Isa>(&mut self, isa: I, view: &View<'_>, rules: &Rules) {
         if self.kind != Values::Afterstates {
@@ -146,24 +146,24 @@ impl<const N: usize> GreedyGame<N> {
         self.slides.legal
     }
 
-    /// What the evaluated moves are worth, by number: reward and value; −∞ where the move is illegal.
+    /// The returns of the evaluated moves, by number: reward plus value; −∞ where the move is illegal.
     #[inline(always)]
     pub fn returns(&self) -> [f32; 4] {
         self.returns
     }
 
-    /// The number of the best move, the first one of equals.
+    /// The number of the best move, the first one on ties.
     #[inline(always)]
     pub fn best(&self) -> usize {
         self.best_by(&self.returns)
     }
 
-    /// The number of the best move by these returns, the first one of equals.
+    /// The number of the best move by these returns, the first one on ties.
     #[inline(always)]
     pub fn best_by(&self, returns: &[f32; 4]) -> usize {
         let better = |a: usize, b: usize| if returns[b] > returns[a] { b } else { a };
         let best = better(better(0, 1), better(2, 3));
-        // Weights that are no numbers must not lead to an illegal move.
+        // NaN weights must not lead to an illegal move.
         let legal = self.slides.legal.mask();
         (if legal >> best & 1 == 1 { best } else { legal.trailing_zeros() as usize }) & 3
     }
@@ -174,13 +174,13 @@ impl<const N: usize> GreedyGame<N> {
         self.slides.rewards[a]
     }
 
-    /// V of the afterstate that a move leaves; in other networks V of the state, or Q of the state and the move.
+    /// V of a move's afterstate; in other networks V of the state, or Q of the state and the move.
     #[inline(always)]
     pub fn value(&self, a: usize) -> f32 {
         self.values[a]
     }
 
-    /// The afterstate that a move leaves.
+    /// The afterstate of a move.
     #[inline(always)]
     pub fn afterstate(&self, a: usize) -> Afterstate<N> {
         self.slides.afterstates[a]
@@ -196,7 +196,7 @@ impl<const N: usize> GreedyGame<N> {
         }
     }
 
-    /// Makes a move, which must be legal, and moves to the next state.
+    /// Makes a move, which must be legal, and continues with the next state.
     #[inline(always)]
     pub fn advance(&mut self, rules: &Rules, a: usize) {
         self.score += u64::from(self.slides.rewards[a]);
@@ -206,8 +206,7 @@ impl<const N: usize> GreedyGame<N> {
     }
 }
 
-/// Evaluates the moves by values of states or actions; out of line, so that the hot loops of others need not
-/// carry it.
+/// Evaluates the moves by values of states or actions. Out of line, to keep it out of the hot loops of other networks.
 struct EvaluateState<'a, 'b, const N: usize>(&'a mut GreedyGame<N>, &'a View<'b>, &'a Rules);
 
 impl<const N: usize> Kernel for EvaluateState<'_, '_, N> {

@@ -1,5 +1,5 @@
-//! V(s): TD-state of Szubert and Jaśkowski 2014. A move is worth its reward and the expectation of V over the
-//! tiles that may follow: Σ p·V(s''). A state in which the game is over is worth nothing.
+//! V(s): TD-state of Szubert and Jaśkowski 2014. The return of a move is its reward plus the expectation of V over the
+//! possible tiles: Σ p·V(s''). A terminal state has value 0.
 
 use afterstate_game::{Afterstate, Rules};
 
@@ -28,7 +28,7 @@ fn expectation<I: Isa, const N: usize>(
     afterstate: Afterstate<N>,
     rules: &Rules,
 ) -> f32 {
-    // Only a board that the new tile fills up can be the last one.
+    // The next state can be terminal only if the new tile fills the board.
     let may_end = afterstate.board().empty_count() == 1;
     let mut expected = 0.0;
     for (state, probability) in afterstate.spawns(rules) {

@@ -25,7 +25,7 @@ impl Isa for Avx2 {
     #[inline(always)]
     fn indices(self, board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Indices {
         let mut indices = Indices::default();
-        // SAFETY: the token says that AVX2 is there; loads and stores are of halves of arrays, whose alignment is 64.
+        // SAFETY: the token proves that AVX2 is available; loads and stores are of halves of arrays, whose alignment is 64.
         unsafe {
             let board = _mm_loadu_si128(board.as_ptr().cast());
             let board = match encoding {
@@ -46,7 +46,7 @@ impl Isa for Avx2 {
                             _mm256_xor_si256(nibbles, _mm256_srli_epi32::<{ SCATTER as i32 }>(nibbles));
                         let index = _mm256_add_epi32(_mm256_sllv_epi32(scattered, shift), offset);
                         if lookup.is_private {
-                            // Bytes of two nibbles become numbers of six bits, then of twelve and of 24.
+                            // Pairs of nibbles are packed into six bits, then into 12 and 24.
                             let upper = _mm256_and_si256(nibbles, _mm256_set1_epi8(0x70));
                             let digits = _mm256_sub_epi8(nibbles, _mm256_srli_epi16::<1>(upper));
                             let digits = _mm256_maddubs_epi16(digits, _mm256_set1_epi16(0x4001));
@@ -88,7 +88,7 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn zero(self) -> Self::Sums {
-        // SAFETY: the token says that AVX2 is there.
+        // SAFETY: the token proves that AVX2 is available.
         unsafe { [_mm256_setzero_ps(); 2] }
     }
 
@@ -100,9 +100,9 @@ impl Isa for Avx2 {
         indices: &Indices,
         lanes: u16,
     ) -> Self::Sums {
-        // SAFETY: the token says that AVX2 is there, and the indices of live lanes, the only ones that are loaded, lie
-        // inside the weights. Other threads may store to them meanwhile: aligned four-byte loads never
-        // tear, and any bits are an f32; it is what relaxed atomic loads compile to.
+        // SAFETY: the token proves that AVX2 is available, and the indices of live lanes, the only ones that are loaded, lie
+        // inside the weights. Other threads may store to them concurrently: aligned four-byte loads never
+        // tear, and any bits are an f32; relaxed atomic loads compile to the same code.
         unsafe {
             let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
             let index = indices.0.as_ptr().cast::<__m256i>();
@@ -123,13 +123,13 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn add(self, sums: Self::Sums, more: Self::Sums) -> Self::Sums {
-        // SAFETY: the token says that AVX2 is there.
+        // SAFETY: the token proves that AVX2 is available.
         unsafe { [_mm256_add_ps(sums[0], more[0]), _mm256_add_ps(sums[1], more[1])] }
     }
 
     #[inline(always)]
     fn zeros(self, [low, high]: Self::Sums) -> u16 {
-        // SAFETY: the token says that AVX2 is there.
+        // SAFETY: the token proves that AVX2 is available.
         unsafe {
             let low = _mm256_cmp_ps::<_CMP_EQ_OQ>(low, _mm256_setzero_ps());
             let high = _mm256_cmp_ps::<_CMP_EQ_OQ>(high, _mm256_setzero_ps());
@@ -139,7 +139,7 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn total(self, [low, high]: Self::Sums) -> f32 {
-        // SAFETY: the token says that AVX2 is there.
+        // SAFETY: the token proves that AVX2 is available.
         unsafe { total(_mm256_add_ps(low, high)) }
     }
 
@@ -147,8 +147,8 @@ impl Isa for Avx2 {
     fn differ(self, weights: &[AtomicU32], numbers: &[f32; BLOCK]) -> bool {
         let (weights, numbers) =
             (weights[..BLOCK].as_ptr().cast::<__m256i>(), numbers.as_ptr().cast::<__m256i>());
-        // SAFETY: the token says that AVX2 is there; sixteen weights and sixteen numbers are loaded. Other threads may
-        // store to them meanwhile, as in `gather`.
+        // SAFETY: the token proves that AVX2 is available; sixteen weights and sixteen numbers are loaded. Other threads may
+        // store to them concurrently, as in `gather`.
         unsafe {
             let half =
                 |i| _mm256_xor_si256(_mm256_loadu_si256(weights.add(i)), _mm256_loadu_si256(numbers.add(i)));
@@ -166,18 +166,18 @@ impl Isa for Avx2 {
         unsafe fn run<K: Kernel>(isa: Avx2, kernel: K) -> K::Output {
             kernel.run(isa)
         }
-        // SAFETY: the token says so.
+        // SAFETY: the token proves it.
         unsafe { run(self, kernel) }
     }
 }
 
-/// The weights at eight indices, by eight loads: the gathers of many processors take longer.
+/// The weights at eight indices, by eight loads: on many processors gathers are slower.
 ///
 /// # Safety
-/// AVX must be there, and the weights.
+/// AVX must be available, and the indices must be inside the weights.
 #[inline(always)]
 pub(super) unsafe fn load_eight(weights: *const f32, index: *const i32) -> __m256 {
-    // SAFETY: as the caller.
+    // SAFETY: the caller guarantees it.
     unsafe {
         let at = |lane: usize| *weights.wrapping_offset(*index.add(lane) as isize);
         _mm256_setr_ps(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7))
@@ -187,10 +187,11 @@ pub(super) unsafe fn load_eight(weights: *const f32, index: *const i32) -> __m25
 /// The labels of a board's exponents in a lookup's value range.
 ///
 /// # Safety
-/// SSE4.1 must be there.
+/// SSE4.1 must be available.
+/// SSE4.1 must be available.
 #[inline(always)]
 pub(super) unsafe fn labels(board: __m128i, lookup: &Lookup) -> __m128i {
-    // SAFETY: as the caller.
+    // SAFETY: the caller guarantees it.
     unsafe {
         let all = |byte: u8| _mm_set1_epi8(byte as i8);
         let inside = _mm_max_epu8(_mm_min_epu8(board, all(lookup.largest)), all(lookup.smallest));
@@ -202,10 +203,10 @@ pub(super) unsafe fn labels(board: __m128i, lookup: &Lookup) -> __m128i {
 /// ((0+4)+(2+6)) + ((1+5)+(3+7)).
 ///
 /// # Safety
-/// AVX must be there.
+/// AVX must be available.
 #[inline(always)]
 pub(super) unsafe fn total(v: __m256) -> f32 {
-    // SAFETY: as the caller.
+    // SAFETY: the caller guarantees it.
     unsafe {
         let v = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v));
         let v = _mm_add_ps(v, _mm_movehl_ps(v, v));

@@ -14,13 +14,13 @@ use std::{
 use super::{BLOCK, Encoding, Isa, Kernel, Lanes, Rule, avx2};
 use crate::{Indices, LANES, Lookup, lookup::SCATTER};
 
-/// The lanes of a lookup, all of them.
+/// All lanes of a lookup.
 const ALL: u16 = 0xffff;
 
 /// x86-64 with AVX-512 (F, BW, CD, DQ, VL).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx512 {
-    /// Whether this processor gathers and scatters faster than it loads and stores one lane after the other.
+    /// Whether gathers and scatters are faster on this processor than loads and stores of single lanes.
     gathers: bool,
 }
 
@@ -31,7 +31,7 @@ impl Avx512 {
     /// The processor must have the instruction set.
     pub(super) unsafe fn new() -> Self {
         static GATHERS: LazyLock<bool> = LazyLock::new(|| {
-            // SAFETY: a token is only made where the processor has the instruction set.
+            // SAFETY: a token exists only if the processor has the instruction set.
             unsafe { gathers_are_faster() }
         });
         Avx512 { gathers: *GATHERS }
@@ -44,7 +44,7 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn indices(self, board: &[u8; 16], encoding: Encoding, lookup: &Lookup) -> Indices {
         let mut indices = Indices::default();
-        // SAFETY: the token says that AVX-512 is there; loads and stores are of whole arrays, whose alignment is 64.
+        // SAFETY: the token proves that AVX-512 is available; loads and stores are of whole arrays, whose alignment is 64.
         unsafe {
             let load = |array: *const __m512i| _mm512_load_si512(array);
             let board = _mm_loadu_si128(board.as_ptr().cast());
@@ -63,7 +63,7 @@ impl Isa for Avx512 {
                     let scattered = _mm512_xor_si512(nibbles, _mm512_srli_epi32::<{ SCATTER }>(nibbles));
                     let index = _mm512_add_epi32(_mm512_sllv_epi32(scattered, shift), offset);
                     if lookup.is_private {
-                        // Bytes of two nibbles become numbers of six bits, then of twelve and of 24.
+                        // Pairs of nibbles are packed into six bits, then into 12 and 24.
                         let upper = _mm512_and_si512(nibbles, _mm512_set1_epi8(0x70));
                         let digits = _mm512_sub_epi8(nibbles, _mm512_srli_epi16::<1>(upper));
                         let digits = _mm512_maddubs_epi16(digits, _mm512_set1_epi16(0x4001));
@@ -102,7 +102,7 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn zero(self) -> Self::Sums {
-        // SAFETY: the token says that AVX-512 is there.
+        // SAFETY: the token proves that AVX-512 is available.
         unsafe { _mm512_setzero_ps() }
     }
 
@@ -114,9 +114,9 @@ impl Isa for Avx512 {
         indices: &Indices,
         lanes: u16,
     ) -> Self::Sums {
-        // SAFETY: the token says that AVX-512 is there, and the indices of live lanes, the only ones that are loaded, lie
-        // inside the weights. Other threads may store to them meanwhile: aligned four-byte loads never
-        // tear, and any bits are an f32; it is what relaxed atomic loads compile to.
+        // SAFETY: the token proves that AVX-512 is available, and the indices of live lanes, the only ones that are
+        // loaded, lie inside the weights. Other threads may store to them concurrently: aligned four-byte loads never
+        // tear, and any bits are an f32; relaxed atomic loads compile to the same code.
         unsafe {
             let base = weights.as_ptr().cast::<f32>().wrapping_offset(lookup.base());
             if lanes == ALL && !self.gathers {
@@ -129,13 +129,13 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn add(self, sums: Self::Sums, more: Self::Sums) -> Self::Sums {
-        // SAFETY: the token says that AVX-512 is there.
+        // SAFETY: the token proves that AVX-512 is available.
         unsafe { _mm512_add_ps(sums, more) }
     }
 
     #[inline(always)]
     fn zeros(self, sums: Self::Sums) -> u16 {
-        // SAFETY: the token says that AVX-512 is there.
+        // SAFETY: the token proves that AVX-512 is available.
         unsafe { _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(sums, _mm512_setzero_ps()) }
     }
 
@@ -148,12 +148,12 @@ impl Isa for Avx512 {
         indices: &Indices,
         rule: impl Rule,
     ) {
-        // SAFETY: the token says that AVX-512 is there; the lanes of each round are live ones that differ in index.
+        // SAFETY: the token proves that AVX-512 is available; the lanes of each round are live and differ in index.
         unsafe {
             let index = _mm512_load_si512(indices.0.as_ptr().cast());
             let conflicts = _mm512_conflict_epi32(index);
             let mut waiting = lookup.live_lanes();
-            // Of lanes with the same weight the first one goes first. Mostly there are none.
+            // Of lanes with the same weight the first one is updated first. Such lanes are rare.
             while waiting != 0 {
                 let conflicts = _mm512_and_si512(conflicts, _mm512_set1_epi32(waiting.into()));
                 let ready = _mm512_mask_testn_epi32_mask(waiting, conflicts, conflicts);
@@ -169,7 +169,7 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn total(self, sums: Self::Sums) -> f32 {
-        // SAFETY: the token says that AVX-512 is there.
+        // SAFETY: the token proves that AVX-512 is available.
         unsafe {
             let high = _mm512_extractf32x8_ps::<1>(sums);
             avx2::total(_mm256_add_ps(_mm512_castps512_ps256(sums), high))
@@ -179,8 +179,8 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn differ(self, weights: &[AtomicU32], numbers: &[f32; BLOCK]) -> bool {
         let weights = &weights[..BLOCK];
-        // SAFETY: the token says that AVX-512 is there; sixteen weights and sixteen numbers are loaded. Other threads may
-        // store to them meanwhile, as in `gather`.
+        // SAFETY: the token proves that AVX-512 is available; sixteen weights and sixteen numbers are loaded. Other
+        // threads may store to them concurrently, as in `gather`.
         unsafe {
             let weights = _mm512_loadu_si512(weights.as_ptr().cast());
             _mm512_cmpneq_epi32_mask(weights, _mm512_loadu_si512(numbers.as_ptr().cast())) != 0
@@ -196,12 +196,12 @@ impl Isa for Avx512 {
         unsafe fn run<K: Kernel>(isa: Avx512, kernel: K) -> K::Output {
             kernel.run(isa)
         }
-        // SAFETY: the token says so.
+        // SAFETY: the token proves it.
         unsafe { run(self, kernel) }
     }
 }
 
-/// Sixteen numbers; there are none without AVX-512, so that their operators may use it.
+/// Sixteen numbers. They exist only if AVX-512 is available, so their operators may use it.
 #[derive(Clone, Copy)]
 struct Sixteen(__m512);
 
@@ -210,7 +210,7 @@ impl Add for Sixteen {
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        // SAFETY: AVX-512 is there.
+        // SAFETY: AVX-512 is available.
         Sixteen(unsafe { _mm512_add_ps(self.0, other.0) })
     }
 }
@@ -220,7 +220,7 @@ impl Mul for Sixteen {
 
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
-        // SAFETY: AVX-512 is there.
+        // SAFETY: AVX-512 is available.
         Sixteen(unsafe { _mm512_mul_ps(self.0, other.0) })
     }
 }
@@ -228,19 +228,19 @@ impl Mul for Sixteen {
 impl Lanes for Sixteen {
     #[inline(always)]
     fn splat(self, number: f32) -> Self {
-        // SAFETY: AVX-512 is there.
+        // SAFETY: AVX-512 is available.
         Sixteen(unsafe { _mm512_set1_ps(number) })
     }
 
     #[inline(always)]
     fn abs(self) -> Self {
-        // SAFETY: AVX-512 is there.
+        // SAFETY: AVX-512 is available.
         Sixteen(unsafe { _mm512_abs_ps(self.0) })
     }
 
     #[inline(always)]
     fn divided_or(self, divisor: Self, otherwise: f32) -> Self {
-        // SAFETY: AVX-512 is there.
+        // SAFETY: AVX-512 is available.
         unsafe {
             let divided = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(divisor.0, _mm512_setzero_ps());
             Sixteen(_mm512_mask_div_ps(_mm512_set1_ps(otherwise), divided, self.0, divisor.0))
@@ -248,10 +248,10 @@ impl Lanes for Sixteen {
     }
 }
 
-/// Changes the weights and pairs of some lanes by a rule, all at once.
+/// Updates the weights and pairs of several lanes at once by a rule.
 ///
 /// # Safety
-/// AVX-512 must be there; the lanes must have indices inside the weights and the pairs, each its own.
+/// AVX-512 must be available; the lanes' indices must be distinct and inside the weights and the pairs.
 #[inline(always)]
 unsafe fn update_lanes(
     weights: &[AtomicU32],
@@ -261,8 +261,8 @@ unsafe fn update_lanes(
     lanes: u16,
     rule: impl Rule,
 ) {
-    // SAFETY: as the caller. Aligned loads and stores of four and eight bytes never tear, and any bits
-    // are an f32; it is what relaxed atomics compile to.
+    // SAFETY: the caller guarantees it. Aligned loads and stores of four and eight bytes never tear, and any bits
+    // are an f32; relaxed atomics compile to the same code.
     unsafe {
         let weights: *mut f32 = weights.as_ptr().wrapping_offset(base).cast_mut().cast();
         let pairs: *mut i64 = pairs.as_ptr().wrapping_offset(base).cast_mut().cast();
@@ -285,7 +285,7 @@ unsafe fn update_lanes(
 /// The same for all lanes, without gathers and scatters.
 ///
 /// # Safety
-/// As [`update_lanes`].
+/// The same as [`update_lanes`].
 #[inline(always)]
 unsafe fn update_all_lanes(
     weights: &[AtomicU32],
@@ -294,7 +294,7 @@ unsafe fn update_all_lanes(
     indices: &Indices,
     rule: impl Rule,
 ) {
-    // SAFETY: as the caller, and as in `update_lanes`.
+    // SAFETY: the caller guarantees it; see also `update_lanes`.
     unsafe {
         let weights: *mut f32 = weights.as_ptr().wrapping_offset(base).cast_mut().cast();
         let pairs: *mut i64 = pairs.as_ptr().wrapping_offset(base).cast_mut().cast();
@@ -320,10 +320,10 @@ unsafe fn update_all_lanes(
 /// The weights at sixteen indices, one load each.
 ///
 /// # Safety
-/// AVX-512 must be there, and the weights.
+/// AVX-512 must be available, and the indices must be inside the weights.
 #[inline(always)]
 unsafe fn load_sixteen(weights: *const f32, indices: &Indices) -> __m512 {
-    // SAFETY: as the caller.
+    // SAFETY: the caller guarantees it.
     unsafe {
         let index = indices.0.as_ptr();
         let (low, high) = (avx2::load_eight(weights, index), avx2::load_eight(weights, index.add(8)));
@@ -334,10 +334,10 @@ unsafe fn load_sixteen(weights: *const f32, indices: &Indices) -> __m512 {
 /// The lower and the upper halves of sixteen words.
 ///
 /// # Safety
-/// AVX-512 must be there.
+/// AVX-512 must be available.
 #[inline(always)]
 unsafe fn unpack((first, second): (__m512i, __m512i)) -> (Sixteen, Sixteen) {
-    // SAFETY: as the caller.
+    // SAFETY: the caller guarantees it.
     unsafe {
         let evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
         let odds = _mm512_or_si512(evens, _mm512_set1_epi32(1));
@@ -346,26 +346,26 @@ unsafe fn unpack((first, second): (__m512i, __m512i)) -> (Sixteen, Sixteen) {
     }
 }
 
-/// Sixteen words of their lower and upper halves.
+/// Combines lower and upper halves into sixteen words.
 ///
 /// # Safety
-/// AVX-512 must be there.
+/// AVX-512 must be available.
 #[inline(always)]
 unsafe fn pack((Sixteen(lower), Sixteen(upper)): (Sixteen, Sixteen)) -> (__m512i, __m512i) {
-    // SAFETY: as the caller.
+    // SAFETY: the caller guarantees it.
     unsafe {
-        // The lower number of lane i/2 and the upper one take turns.
+        // Interleaves the lower and upper numbers.
         let turns = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
         let words = |of| _mm512_castps_si512(_mm512_permutex2var_ps(lower, of, upper));
         (words(turns), words(_mm512_add_epi32(turns, _mm512_set1_epi32(8))))
     }
 }
 
-/// Whether sixteen weights are gathered faster than loaded one by one. It depends on the processor, and on whether its
-/// microcode slows gathers down for safety.
+/// Whether gathering sixteen weights is faster than sixteen loads. It depends on the processor, and on whether its
+/// microcode slows gathers down for security.
 ///
 /// # Safety
-/// AVX-512 must be there.
+/// AVX-512 must be available.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
 unsafe fn gathers_are_faster() -> bool {
     const WEIGHTS: usize = 1024;
@@ -384,7 +384,7 @@ unsafe fn gathers_are_faster() -> bool {
         (0..16).map(time).min()
     };
     let gathered = seconds(&|indices| {
-        // SAFETY: the caller says that AVX-512 is there, and the indices are inside the weights.
+        // SAFETY: the caller guarantees that AVX-512 is available, and the indices are inside the weights.
         unsafe {
             let index = _mm512_load_si512(indices.0.as_ptr().cast());
             _mm512_i32gather_ps::<4>(index, weights.as_ptr())
@@ -400,7 +400,7 @@ mod tests {
     use super::*;
     use crate::{FeatureSlots, Level, Network, NetworkSpec, Tuples, View, dispatch};
 
-    /// V grows with every visit, the pair counts them.
+    /// V grows with every visit; the pair counts the visits.
     #[derive(Clone, Copy)]
     struct Count;
 
@@ -411,7 +411,7 @@ mod tests {
         }
     }
 
-    /// Finds and changes the weights of a board.
+    /// Finds and updates the weights of a board.
     struct Visit<'a>(View<'a>, &'a [AtomicU64], [u8; 16], &'a mut FeatureSlots);
 
     impl Kernel for Visit<'_> {

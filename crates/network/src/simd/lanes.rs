@@ -1,4 +1,4 @@
-//! Arithmetic that is written once, for one number and for a vector of them: how a rule changes weights.
+//! Update rules written once, for a single number and for a vector of them.
 
 use std::{
     ops::{Add, Mul},
@@ -7,7 +7,7 @@ use std::{
 
 use crate::{Indices, Lookup};
 
-/// One f32, or sixteen of them lane by lane. All give the same bits.
+/// One f32, or sixteen of them lane by lane. Both give the same bits.
 pub trait Lanes: Copy + Add<Output = Self> + Mul<Output = Self> {
     /// A number in every lane.
     fn splat(self, number: f32) -> Self;
@@ -36,25 +36,25 @@ impl Lanes for f32 {
     }
 }
 
-/// What an update makes of a weight and of the pair of numbers that is kept with it.
+/// How an update changes a weight and the pair of numbers that belongs to it.
 pub trait Rule: Copy {
-    /// The weight and its pair afterwards.
+    /// The new weight and its new pair.
     fn apply<L: Lanes>(self, weight: L, pair: (L, L)) -> (L, (L, L));
 }
 
-/// Two numbers from one word: the lower half and the upper.
+/// The two numbers in one word: the lower half and the upper.
 #[inline(always)]
 pub fn unpack(word: u64) -> (f32, f32) {
     (f32::from_bits(word as u32), f32::from_bits((word >> 32) as u32))
 }
 
-/// Two numbers as one word: the lower half and the upper.
+/// Combines two numbers into one word: the lower half and the upper.
 #[inline(always)]
 pub fn pack((low, high): (f32, f32)) -> u64 {
     u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32
 }
 
-/// See [`Isa::update`](super::Isa::update): the definition, and the way of processors without scatters.
+/// Defines [`Isa::update`](super::Isa::update), and implements it for processors without scatters.
 ///
 /// # Safety
 /// The indices of live lanes must be inside the weights and the pairs.
@@ -68,7 +68,7 @@ pub(super) unsafe fn update_one_by_one(
 ) {
     for &index in &indices.0[..lookup.live()] {
         let index = (lookup.base() + index as isize) as usize;
-        // SAFETY: as the caller.
+        // SAFETY: the caller guarantees it.
         let (weight, pair) = unsafe { (weights.get_unchecked(index), pairs.get_unchecked(index)) };
         let (new, kept) = rule.apply(f32::from_bits(weight.load(Relaxed)), unpack(pair.load(Relaxed)));
         weight.store(new.to_bits(), Relaxed);

@@ -1,11 +1,11 @@
-//! Vector instructions, in one place: what a lookup needs, once for each instruction set, and the
+//! Vector instructions in one place: the operations of a lookup, for each instruction set, and the
 //! dispatch that compiles a whole hot loop for each of them.
 //!
-//! An instruction set is a token ([`Isa`]): only [`dispatch`] makes one, after it has asked the processor, so
+//! An instruction set is a token ([`Isa`]). Only [`dispatch`] makes one, after querying the processor, so
 //! a holder of the token may use the instructions. Code that takes a token is therefore safe, as long as it is
 //! inlined into the kernel that `dispatch` runs: mark it `#[inline(always)]`.
 //!
-//! All instruction sets give the same bits, and tests say so.
+//! All instruction sets give the same bits, which tests check.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -28,10 +28,10 @@ use portable::Portable;
 #[cfg(target_arch = "x86_64")]
 use {avx2::Avx2, avx512::Avx512};
 
-/// Weights that are compared together: a cache line.
+/// The number of weights that are compared at once: a cache line.
 pub const BLOCK: usize = 16;
 
-/// An instruction set: the proof that the processor has it, and what a lookup does with it.
+/// An instruction set: proof that the processor has it, and the operations of a lookup.
 pub trait Isa: Copy + Send + Sync {
     /// Sixteen numbers.
     type Sums: Copy;
@@ -45,7 +45,7 @@ pub trait Isa: Copy + Send + Sync {
     /// Adds lane by lane.
     fn add(self, sums: Self::Sums, more: Self::Sums) -> Self::Sums;
 
-    /// The lanes that are 0.
+    /// The lanes that are 0, as a bit mask.
     fn zeros(self, sums: Self::Sums) -> u16;
 
     /// The sum of the sixteen: the two halves lane by lane, then ((0+4)+(2+6)) + ((1+5)+(3+7)).
@@ -63,8 +63,8 @@ pub trait Isa: Copy + Send + Sync {
         lanes: u16,
     ) -> Self::Sums;
 
-    /// Changes the weights at a lookup's indices, and the pairs of numbers kept with them, by a rule. The result is that of one
-    /// lane after the other: a weight can occur in several.
+    /// Updates the weights at a lookup's indices, and the pairs of numbers that belong to them, by a rule. The result is
+    /// that of updating one lane after the other: a weight can occur in several.
     ///
     /// # Safety
     /// The indices of live lanes must be inside the weights and the pairs.
@@ -77,32 +77,32 @@ pub trait Isa: Copy + Send + Sync {
         indices: &Indices,
         rule: impl Rule,
     ) {
-        // SAFETY: as the caller.
+        // SAFETY: the caller guarantees it.
         unsafe { lanes::update_one_by_one(weights, pairs, lookup, indices, rule) }
     }
 
-    /// Whether the first sixteen weights have other bits than these numbers. The weights should be those of one thread: what others
-    /// write meanwhile may be seen or not.
+    /// Whether the bits of the first sixteen weights differ from these numbers. The weights should belong to one thread;
+    /// concurrent writes of others may or may not be seen.
     #[inline(always)]
     fn differ(self, weights: &[AtomicU32], numbers: &[f32; BLOCK]) -> bool {
         let weights = weights[..BLOCK].iter().zip(numbers);
         weights.fold(0, |differ, (weight, number)| differ | weight.load(Relaxed) ^ number.to_bits()) != 0
     }
 
-    /// Runs a kernel out of line, for what is rarely needed inside another one.
+    /// Runs a kernel out of line, for rare cases inside another kernel.
     fn run_apart<K: Kernel>(self, kernel: K) -> K::Output;
 }
 
-/// How exponents become indices.
+/// How exponents are encoded as indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Encoding {
     /// Plain tables with c = 16: four bits a cell.
     Nibbles,
-    /// Any others: a number to the base c, of labels in a value range.
+    /// All others: base-c numbers of labels in a value range.
     Labels,
 }
 
-/// The instruction sets there are.
+/// The supported instruction sets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
     /// Plain Rust.
@@ -114,13 +114,13 @@ pub enum Level {
 }
 
 impl Level {
-    /// The levels that this processor has, the best one last.
+    /// The levels of this processor, best last.
     pub fn available() -> Vec<Level> {
         let all = [Level::Portable, Level::Avx2, Level::Avx512];
         all.into_iter().filter(|level| level.is_available()).collect()
     }
 
-    /// Whether this processor has it; quickly, since every dispatch asks.
+    /// Whether this processor has it. Fast, since every dispatch calls it.
     fn is_available(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         match self {
@@ -141,7 +141,7 @@ impl Level {
         }
     }
 
-    /// The level that the environment variable [`Level::VARIABLE`] selects, or else the best one that this processor has.
+    /// The level that the environment variable [`Level::VARIABLE`] selects, or else the best one of this processor.
     pub fn best() -> Level {
         static BEST: OnceLock<Level> = OnceLock::new();
         *BEST.get_or_init(|| {
@@ -150,13 +150,13 @@ impl Level {
         })
     }
 
-    /// The environment variable that selects an instruction set, by its name.
+    /// The environment variable that selects an instruction set by name.
     pub const VARIABLE: &str = "AFTERSTATE_ISA";
 
     /// The level that the environment selects, if any.
     ///
     /// # Errors
-    /// When there is no such level, or this processor does not have it.
+    /// If there is no such level, or this processor lacks it.
     pub fn asked_for() -> Result<Option<Level>, LevelError> {
         std::env::var_os(Self::VARIABLE).map(|name| name.to_string_lossy().parse()).transpose()
     }
@@ -171,12 +171,12 @@ impl Level {
     }
 }
 
-/// A text that names no instruction set of this processor.
+/// A name that is not an instruction set of this processor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{variable}={0} cannot be: this processor has {names}", variable = Level::VARIABLE, names = names())]
+#[error("{variable}={0} is not available: this processor has {names}", variable = Level::VARIABLE, names = names())]
 pub struct LevelError(String);
 
-/// What this processor has.
+/// The instruction sets of this processor.
 fn names() -> String {
     Level::available().iter().map(|level| level.name()).collect::<Vec<_>>().join(", ")
 }
@@ -192,7 +192,7 @@ impl FromStr for Level {
 
 /// A hot loop that is compiled for every instruction set.
 pub trait Kernel {
-    /// What it gives.
+    /// The result.
     type Output;
 
     /// The loop. Mark the implementation, and everything it calls in the loop, `#[inline(always)]`.
@@ -202,21 +202,21 @@ pub trait Kernel {
 /// Runs a kernel with an instruction set.
 ///
 /// # Panics
-/// When the processor does not have it.
+/// If the processor lacks it.
 pub fn dispatch<K: Kernel>(level: Level, kernel: K) -> K::Output {
     assert!(level.is_available(), "this processor has no {level:?}");
     match level {
-        // SAFETY: just checked, here and below.
+        // SAFETY: checked above; the same holds below.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { Avx512::new() }.run_apart(kernel),
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
+        // SAFETY: checked above.
         Level::Avx2 => unsafe { Avx2::new() }.run_apart(kernel),
         _ => Portable.run_apart(kernel),
     }
 }
 
-/// Asks for a cache line before it is needed; does nothing where the processor has no such hint.
+/// Prefetches a cache line; does nothing on processors without such a hint.
 #[inline(always)]
 pub fn prefetch<T>(target: *const T) {
     #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! The values of many afterstates at once are those of each of them, bit for bit.
+//! The values of many afterstates at once equal their single values, bit for bit.
 
 use afterstate_game::{Afterstate, Board, game_rng};
 use afterstate_network::{Batch, Isa, Kernel, Level, Network, NetworkSpec, Tuples, View, dispatch};
@@ -49,7 +49,7 @@ fn batches_have_the_values_of_their_boards() {
         ("stages", network("0123 0145", 16, "2048")),
         ("many lookups", network(&["01 12 45 56"; 70].join(" "), 16, "1")),
     ];
-    // One room for all of them, as large as the one before it needed.
+    // One buffer for all of them, as large as the previous one needed.
     let mut batch = Batch::default();
     for (name, network) in &networks {
         for len in [0, 1, 5, 64, 200] {

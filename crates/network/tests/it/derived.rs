@@ -1,4 +1,4 @@
-//! Networks that are made of others: folded ones have the same values, averages the mean values.
+//! Derived networks: folded ones have the same values, averages the mean values.
 
 #[allow(dead_code, reason = "values are compared between networks here")]
 use std::{collections::BTreeMap, path::PathBuf};
@@ -18,7 +18,7 @@ fn spec(tuples: &str, tile_values: usize) -> NetworkSpec {
     NetworkSpec { tuples: tuples.expect("some tuples"), tile_values, ..NetworkSpec::default() }
 }
 
-/// A network of whole numbers, so that sums are exact; `factor` makes different ones.
+/// A network of integers, so that sums are exact; `factor` makes different ones.
 fn filled(spec: NetworkSpec, factor: f32) -> Network {
     let network = Network::new(spec).expect("a small network");
     crate::naive::fill(&network);
@@ -63,7 +63,7 @@ fn values<const N: usize>(network: &Network) -> Vec<f32> {
     crate::naive::boards::<N>(3000).map(|board| network.value(Afterstate::new(board))).collect()
 }
 
-/// Shapes with everything that a table can depend on.
+/// Shapes that cover everything a table can depend on.
 fn redundant() -> Vec<(NetworkSpec, &'static str)> {
     let plain = spec("42-33-4-22-3", 6);
     let ranges = spec("0123 0145 01 0", 16);
@@ -156,7 +156,7 @@ fn an_average_has_the_mean_values() {
     }
 }
 
-/// A weight that one network has promoted and another has not counts with what it stands for.
+/// A weight that only one of the networks has promoted counts with the weight it stands for.
 #[test]
 fn promotion_is_resolved_before_the_mean_is_taken() {
     let spec = NetworkSpec { stages: "16384".parse().expect("stages"), promotion: true, ..spec("0123", 16) };

@@ -1,4 +1,4 @@
-//! Model files: what is saved is what is loaded, and damage never goes unnoticed.
+//! Model files: loading returns what was saved, and damage is always detected.
 
 use std::{
     collections::BTreeMap,
@@ -206,7 +206,7 @@ fn tensors_of_any_kind_are_kept() {
     assert!(matches!(safetensors::write(&path, &extra(), twice).unwrap_err().problem, FileProblem::Twice(_)));
 }
 
-/// Three tables of which a few numbers are not 0, and those of V a multiple of those of E.
+/// Three tables with a few nonzero numbers, those of V multiples of those of E.
 fn sparse_tables(len: usize, visited: usize) -> [Vec<f32>; 3] {
     let mut tables = [vec![0.0; len], vec![0.0; len], vec![0.0; len]];
     for i in 0..visited {
@@ -227,7 +227,7 @@ fn sparse_part<'a>(tables: &'a [Vec<f32>], names: &[&str]) -> Part<'a> {
 fn tables_that_are_stored_together_come_back_bit_for_bit() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("checkpoint");
-    // Lengths around a byte of the bitmap and a block, and one that is compressed as it comes.
+    // Lengths around a byte of the bitmap and a block, and one that is compressed while streaming.
     for (len, visited) in [(0, 1), (1, 1), (9, 2), (131_072, 70), (131_073, 131_073), (3_000_000, 700_000)] {
         let mut tables = sparse_tables(len.max(1), visited);
         tables.iter_mut().for_each(|table| table.truncate(len));
@@ -254,7 +254,7 @@ fn tables_that_are_stored_together_come_back_bit_for_bit() {
 fn what_is_0_takes_no_room() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("checkpoint");
-    // 16^6 weights, the table of a 6-tuple: 192 MiB as they are.
+    // 16^6 weights, the table of a 6-tuple: 192 MiB uncompressed.
     for (visited, most) in [(1, 2_000), (1_000, 16_000), (100_000, 1_200_000)] {
         let tables = sparse_tables(1 << 24, visited);
         safetensors::write(&path, &extra(), [sparse_part(&tables, &["V.0", "E.0", "A.0"])]).unwrap();
@@ -357,7 +357,7 @@ fn only_abandoned_temporaries_are_removed() {
     fs::write(directory.path().join(".other.tmp-1-0"), "of another file").unwrap();
     write_atomically(&path, |file| {
         file.write_all(b"outer")?;
-        // A second writer must not take the first one's temporary for abandoned.
+        // A second writer must not mistake the first one's temporary file for an abandoned one.
         write_atomically(&path, |file| file.write_all(b"inner")).map_err(io::Error::other)
     })
     .unwrap();
@@ -408,7 +408,7 @@ fn a_file_that_is_cut_short_while_it_is_open_ends_nobody() {
     let network = network(4, "0123 4567", 16, true);
     network.save(&path, &extra()).unwrap();
     let file = TensorFile::open(&path).unwrap();
-    // As `cp` does.
+    // Like `cp`.
     File::create(&path).unwrap();
     let loaded = Network::from_file(&file).unwrap();
     assert!(loaded.table(0).eq(network.table(0)));

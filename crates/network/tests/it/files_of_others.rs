@@ -1,4 +1,4 @@
-//! Import and export of other programs' files.
+//! Importing and exporting other programs' files.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use afterstate_network::{
 };
 use rand_core::Rng;
 
-/// A file written by TDL2048+ itself, where there is one.
+/// A file written by TDL2048+ itself, if available.
 fn fixture(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures/tdl2048").join(name);
     if !path.exists() {
@@ -26,7 +26,7 @@ fn fixture(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// A network of whole numbers, many of them 0.
+/// A network of integers, many of them 0.
 fn network(tuples: &str, symmetric: bool) -> Network {
     let tuples = Tuples::new(tuples.split(' ').map(|tuple| tuple.parse().unwrap()).collect()).unwrap();
     let network = Network::new(NetworkSpec { tuples, symmetric, ..NetworkSpec::default() }).unwrap();
@@ -145,7 +145,7 @@ fn player_file(network: &Network, compressed: bool, stage_bits: u32) -> Vec<u8> 
         for (i, tuple) in tuples.iter().enumerate() {
             number(&mut file, tuple.len());
             number(&mut file, symmetries.len());
-            // Their order of the images is another one than ours.
+            // Their order of the images differs from ours.
             let rest = symmetries[1..].iter().rev();
             for symmetry in symmetries[..1].iter().chain(rest) {
                 let image = tuple.image(*symmetry, 4);

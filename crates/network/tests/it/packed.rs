@@ -1,4 +1,4 @@
-//! Packed tables: what is read is what was rounded, and damage is refused.
+//! Packed tables: reading returns what was rounded, and damage is rejected.
 
 use std::{collections::BTreeMap, fs, path::Path, sync::atomic::Ordering::Relaxed};
 
@@ -12,7 +12,7 @@ use afterstate_network::{
     },
 };
 
-/// A number of 32 bits that looks random, for each place.
+/// A pseudo-random 32-bit number for each index.
 fn noise(place: usize) -> u32 {
     let mixed = (place as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32) as u32
@@ -88,14 +88,14 @@ fn weights_come_back_rounded() {
         let network = network(tuples, stages, c);
         let read = through_file(&network, &path, 8.0, |_| 4);
         for (index, (read, weight)) in weights(&read).into_iter().zip(weights(&network)).enumerate() {
-            // The step is 8/2³, and small changes from one stage to the next are left out.
+            // The step is 8/2³, and small changes between stages are dropped.
             assert!((read - weight).abs() <= 0.6001, "{tuples} {stages}: {read} for {weight} at {index}");
         }
         assert!(weights(&read).iter().any(|&weight| weight != 0.0));
     }
 }
 
-/// Stages that are coded apart: what is left out is 0, whatever the stage before has.
+/// Stages that are coded separately: a dropped weight is 0, whatever the previous stage has.
 #[test]
 fn stages_apart() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -155,7 +155,7 @@ fn files_are_small_and_the_same_every_time() {
     };
     let first = bytes("a");
     assert_eq!(first, bytes("b"));
-    // 131,072 weights, of which a fifteenth is kept.
+    // 131,072 weights, a fifteenth of which is kept.
     assert!(first.len() < 16_000, "{}", first.len());
 }
 
@@ -200,7 +200,7 @@ fn damaged_files_are_refused() {
 
 #[test]
 fn a_file_that_is_right_but_for_its_content_is_refused() {
-    // The checksums are right, the bytes are not.
+    // The checksums are correct, the bytes are not.
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("packed");
     let network = network("012", "1", 16);
@@ -219,7 +219,7 @@ fn a_file_that_is_right_but_for_its_content_is_refused() {
     for place in (0..good.len()).step_by(40) {
         let mut bad = good.clone();
         bad[place] ^= 0x10;
-        // It may be another network by chance, but never a panic.
+        // It may be another network by chance, but it never panics.
         if let Ok(network) = write(&metadata, &bad) {
             assert!(weights(&network).iter().all(|weight| weight.is_finite()));
         }

@@ -1,4 +1,4 @@
-//! Networks of random shapes, and those that cannot be.
+//! Networks of random shapes, and invalid ones.
 
 use afterstate_network::{
     Layout, MemoryError, Network, NetworkError, NetworkSpec, SpecError, Tuple, TupleError, Tuples,
@@ -6,10 +6,10 @@ use afterstate_network::{
 };
 use proptest::prelude::*;
 
-/// The weights that a random network has at most.
+/// The maximum number of weights of a random network.
 const MOST_WEIGHTS: u64 = 1 << 21;
 
-/// A tuple of some cells of the board; of neighbouring ones more often than not, so that tuples share cells.
+/// A tuple of some cells of the board; mostly neighbouring ones, so that tuples share cells.
 fn tuple(side: usize) -> impl Strategy<Value = Vec<u8>> {
     let cells = (side * side) as u8;
     (1..=cells.min(8), 0..=2u8).prop_flat_map(move |(len, more)| {
@@ -21,7 +21,7 @@ fn tuple(side: usize) -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A network of any shape that is not too large: tuples that would be are shortened.
+/// A network of any shape that is not too large: tuples are shortened if necessary.
 fn network_spec() -> impl Strategy<Value = NetworkSpec> {
     (2..=4usize, 2..=18usize, any::<bool>()).prop_flat_map(|(side, tile_values, symmetric)| {
         prop::collection::vec(tuple(side), 1..=20).prop_map(move |tuples| {
@@ -105,7 +105,7 @@ fn what_is_no_tuple_is_refused() {
     assert!(Tuples::named("4x7").expect_err("no such set").to_string().contains("did you mean"));
 }
 
-/// The largest tables there are, as many as the machine cannot hold.
+/// The largest possible tables, more than the machine can hold.
 #[test]
 fn what_does_not_fit_is_refused_with_the_figures() {
     let Some(available) = available_memory() else {

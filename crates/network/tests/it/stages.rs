@@ -1,4 +1,4 @@
-//! Stages against the papers' words.
+//! Stages against the papers' definitions.
 
 use afterstate_game::{Afterstate, Board};
 use afterstate_network::{Network, NetworkSpec, Stages, Tuples, ValueRanges};
@@ -42,7 +42,7 @@ fn a_second_tile_is_carried_down() {
     }
 }
 
-/// A board is in a stage by thresholds when its tiles, largest first, come to the threshold's or beyond.
+/// A board is in a stage by thresholds if its tiles, largest first, reach the threshold or exceed it.
 #[test]
 fn thresholds_are_passed_in_the_order_of_the_largest_tiles() {
     let rule = "16384 16384+8192 32768";
@@ -104,8 +104,8 @@ fn networks_have_as_many_weights_as_the_papers_say() {
     assert_eq!(spec("mnt6", 11, "1-4 5-6 7-8 9-10", "1", 3).weights(), 164_004);
 }
 
-/// A stage that begins with weights for tiles halved has half the value of the board with tiles halved, when that is the
-/// factor; its neighbours stay as they are.
+/// A stage that begins with weights for halved tiles has half the value of the board with halved tiles, if that is the
+/// factor; other stages are unchanged.
 #[test]
 fn a_stage_begins_with_weights_for_tiles_halved() {
     let stages = "2048+1024 4096".parse().expect("stages");
@@ -135,8 +135,8 @@ fn a_stage_begins_with_weights_for_tiles_halved() {
     }
 }
 
-/// The same with value ranges, whichever side of their ends the halved tiles are; but not where a range would have to tell
-/// apart what it shows alike.
+/// The same with value ranges, on whichever side of their ends the halved tiles are; but not if a range would have to
+/// distinguish labels that it merges.
 #[test]
 fn a_stage_with_value_ranges_begins_with_weights_for_tiles_halved() {
     let split = |ranges: &str| NetworkSpec {

@@ -1,4 +1,4 @@
-//! The value of a board against Eq. 3 of jaskowski-2016, written out naively.
+//! The value of a board against Eq. 3 of jaskowski-2016, written naively.
 
 use std::{collections::HashSet, sync::atomic::Ordering::Relaxed};
 
@@ -27,7 +27,7 @@ fn values_are_the_sums_of_equation_3() {
     check::<4>(spec(4, "0123 4567 012 456", 16));
 }
 
-/// Clustered layouts, with shared cells, in all their shapes; a small c keeps the tables small.
+/// Clustered layouts, with shared cells, in all shapes; a small c keeps the tables small.
 #[test]
 fn clustered_layouts_give_the_same_values() {
     for set in ["4x6", "5x6", "8x6", "42-33-4-22-3", "2x7", "421-43", "1x8", "2x8"] {
@@ -44,7 +44,7 @@ fn smaller_boards_use_the_same_code() {
     check::<2>(spec(2, "01 0123", 18));
 }
 
-/// Vertical Split Encoding: two, three and four ranges, overlapping ones too, and tuples of nine cells.
+/// Vertical Split Encoding: two, three and four ranges, including overlapping ones, and tuples of nine cells.
 #[test]
 fn value_ranges_have_tables_of_their_own() {
     let split = |spec: NetworkSpec, ranges: &str| NetworkSpec {
@@ -60,7 +60,8 @@ fn value_ranges_have_tables_of_their_own() {
     check::<4>(spec(4, "012345678 0123456789", 4));
 }
 
-/// Long tuples split and short ones plain: the value is that of the long tuples alone, split, and of the short ones, plain.
+/// Long tuples split and short ones plain: the value is that of the split long tuples plus that of the plain short
+/// ones.
 #[test]
 fn long_tuples_alone_can_be_split() {
     let (long, short) = ("01245 45689 0123", "0145 56 1256 012");
@@ -107,7 +108,7 @@ fn weights_that_are_0_stand_for_those_of_the_stage_before() {
     check::<4>(NetworkSpec { ranges: Some(ValueRanges::parse("1-8 9-15", 16).unwrap()), ..spec });
 }
 
-/// Training copies what it reads from the stage before, and nothing else; the values stay.
+/// Training copies exactly what it reads from the previous stage; the values stay the same.
 #[test]
 fn training_promotes_what_it_reads() {
     let spec = NetworkSpec { stages: "16384".parse().unwrap(), promotion: true, ..spec(4, "2x4", 16) };
@@ -141,8 +142,8 @@ fn symmetric_boards_have_equal_values() {
     }
 }
 
-/// Where tables are split, those of small ranges stand in a thread's own area as a whole: the same values, by every
-/// instruction set at the same indices, and no weight of a private table is read where it was.
+/// If tables are split, those of small ranges are completely in a thread's private area: the same values, by every
+/// instruction set at the same indices, and no weight of a private table is read at its shared index.
 #[test]
 fn private_tables_of_value_ranges_give_the_same_values() {
     for (set, ranges) in [("4x6", "1-7 8-15"), ("4x5", "1-4 5-15"), ("42-33-4-22-3", "1-5 5-15")] {
@@ -168,7 +169,7 @@ fn private_tables_of_value_ranges_give_the_same_values() {
                 );
             }
         }
-        // What the threads have for themselves is read nowhere else.
+        // The threads' private weights are not read anywhere else.
         for (_, index) in network.layout().private_indices() {
             network.weights()[index].store(f32::NAN.to_bits(), Relaxed);
         }
@@ -179,8 +180,8 @@ fn private_tables_of_value_ranges_give_the_same_values() {
     }
 }
 
-/// A thread that keeps the weights of small tiles in its own area finds the same values, by every
-/// instruction set at the same indices, and the area is what it reads for boards of small tiles.
+/// A thread that keeps the weights of small tiles in its private area finds the same values, by every
+/// instruction set at the same indices, and reads that area for boards of small tiles.
 #[test]
 fn private_areas_give_the_same_values() {
     for set in ["4x5", "5x4", "4x6", "42-33-4-22-3"] {

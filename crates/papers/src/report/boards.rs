@@ -1,4 +1,4 @@
-//! Games played by the model of a run, written small enough to be part of a page.
+//! Games played by the model of a run, encoded compactly for a page.
 
 use afterstate_game::{Game, Rules};
 use afterstate_network::{Network, Values};
@@ -8,12 +8,12 @@ use serde::Serialize;
 use super::Series;
 use afterstate_lab::{evaluate::SEED, run};
 
-/// The most boards on a page.
+/// The maximum number of boards on a page.
 pub const BOARDS: usize = 6;
 
-/// The letters of a move and the cell of the new tile.
+/// The letters for a move and the cell of the new tile.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-/// Before the letter of a step whose new tile is a 4.
+/// The prefix of a step whose new tile is a 4.
 const FOUR: char = '!';
 
 /// A game that a page can show.
@@ -25,7 +25,7 @@ pub struct Recorded {
     pub side: usize,
     /// The exponents at the start, row by row.
     pub start: Vec<u8>,
-    /// Its steps: for each a letter, which stands for move + 4 · cell of the new tile, with `!` before it for a 4.
+    /// Its steps: a letter for each, which encodes move + 4 · cell of the new tile, prefixed by `!` for a 4.
     pub steps: String,
     /// The exponents at the end.
     pub end: Vec<u8>,
@@ -35,10 +35,10 @@ pub struct Recorded {
     pub moves: u64,
 }
 
-/// Lets the model of the first run of a series play so many games, greedily.
+/// Lets the model of the first run of a series play this many games, greedily.
 ///
 /// # Errors
-/// When it cannot, in words.
+/// The reason in words, if it cannot.
 pub fn record(series: &Series, games: u64) -> Result<Vec<Recorded>, String> {
     let needs = run::MemoryPlan::of(&series.recipe).map_err(|error| error.to_string())?;
     if needs.available.is_some_and(|available| needs.model_bytes > available) {

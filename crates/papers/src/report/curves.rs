@@ -1,4 +1,4 @@
-//! Learning curves of several series in one figure, as SVG that takes the page's colours.
+//! Learning curves of several series in one figure, as SVG that uses the page's colours.
 
 use plotters::{coord::types::RangedCoordf64, prelude::*};
 
@@ -6,13 +6,13 @@ use super::{Member, ReportError, Series};
 use crate::reproduce::Sample;
 use afterstate_lab::curve::{CurveError, line, short};
 
-/// Whole coordinates are coarse: the drawing is this much larger than shown.
+/// The drawing uses integer coordinates: it is this much larger than displayed.
 const SCALE: u32 = 4;
 const SIZE: (u32, u32) = (960, 400);
-/// Lines of more points would only be a larger file.
+/// More points on a line would only enlarge the file.
 const MOST_POINTS: usize = 300;
 
-/// The colours of series, which differ in light and dark and for the colour-blind.
+/// The colours of series, distinguishable in light and dark themes and with colour blindness.
 pub(super) const COLOURS: [RGBColor; 12] = [
     RGBColor(0x1f, 0x77, 0xb4),
     RGBColor(0xe0, 0x7b, 0x39),
@@ -28,7 +28,7 @@ pub(super) const COLOURS: [RGBColor; 12] = [
     RGBColor(0xd4, 0x5b, 0x3f),
 ];
 
-/// Stand-ins for colours that the page gives: text, and the lines of the grid.
+/// Placeholders for colours of the page: text and grid lines.
 const INK: RGBColor = RGBColor(1, 2, 3);
 const GRID: RGBColor = RGBColor(3, 2, 1);
 
@@ -40,7 +40,7 @@ pub(super) fn colour(series: usize) -> RGBColor {
     COLOURS[series % COLOURS.len()]
 }
 
-/// The searches with which the series were evaluated, greedy play at least.
+/// The searches with which the series were evaluated, including at least greedy play.
 pub(super) fn searches(series: &[&Series]) -> Vec<String> {
     let mut all = vec!["1ply".to_owned()];
     for member in series.iter().flat_map(|series| &series.members) {
@@ -52,8 +52,8 @@ pub(super) fn searches(series: &[&Series]) -> Vec<String> {
     all
 }
 
-/// The mean scores of evaluations with a search against actions with 95% bands, and, where a series is one run and play is
-/// greedy, of its training games.
+/// The mean scores of evaluations with a search over actions, with 95% bands, and, if a series is one run and play is
+/// greedy, those of its training games.
 pub(super) fn scores(series: &[&Series], search: &str) -> Result<String, ReportError> {
     let curves: Vec<Vec<Point>> = series.iter().map(|series| evaluations(series, search)).collect();
     let greedy = search == "1ply";
@@ -62,7 +62,7 @@ pub(super) fn scores(series: &[&Series], search: &str) -> Result<String, ReportE
     Ok(draw("mean score", &curves, &lines, &short)?)
 }
 
-/// The share of training games that reach a tile against actions.
+/// The share of training games that reach a tile, over actions.
 pub(super) fn tile(series: &[&Series], tile: u64) -> Result<String, ReportError> {
     let rate = |line: &afterstate_lab::log::LogLine| line.tiles.get(&tile).copied();
     let lines: Vec<_> = series.iter().map(|series| training(series, rate)).collect();
@@ -71,13 +71,13 @@ pub(super) fn tile(series: &[&Series], tile: u64) -> Result<String, ReportError>
     })?)
 }
 
-/// The largest tile that one in ten of the last training games of some run reach.
+/// The largest tile that one in ten of the last training games of any run reach.
 pub(super) fn telling_tile(series: &[&Series]) -> Option<u64> {
     let lines = series.iter().flat_map(|series| &series.members).filter_map(|member| member.log.last());
     lines.flat_map(|line| line.tiles.iter().filter(|(_, rate)| **rate >= 0.1).map(|(tile, _)| *tile)).max()
 }
 
-/// The evaluations of a series; of several runs, their mean at the same point of training.
+/// The evaluations of a series; for several runs, their mean at the same point of training.
 fn evaluations(series: &Series, search: &str) -> Vec<Point> {
     let of_search = |member: &Member| -> Vec<afterstate_lab::log::EvalLine> {
         member.evaluations.iter().filter(|line| line.report.search == search).cloned().collect()
@@ -101,7 +101,7 @@ fn evaluations(series: &Series, search: &str) -> Vec<Point> {
     (0..count).map(point).collect()
 }
 
-/// A figure of the log of a series of one run, averaged where there are many lines.
+/// A figure of the log of a series with one run, averaged if there are many lines.
 fn training(
     series: &Series,
     figure: impl Fn(&afterstate_lab::log::LogLine) -> Option<f64>,
@@ -110,8 +110,8 @@ fn training(
     line(log, MOST_POINTS, figure)
 }
 
-/// The highest value that is shown: that of the lines with some room, and of intervals as far as they leave the lines
-/// room.
+/// The highest value shown: that of the lines with a margin, extended to intervals as long as the lines stay
+/// readable.
 fn top(curves: &[Vec<Point>], lines: &[Vec<(f64, f64)>]) -> f64 {
     let means =
         curves.iter().flatten().map(|point| point.1).chain(lines.iter().flatten().map(|point| point.1));
@@ -176,7 +176,7 @@ fn draw_curve(chart: &mut Chart, curve: &[Point], colour: RGBColor, top: f64) ->
     let mean: Vec<_> = curve.iter().map(|point| (point.0, point.1)).collect();
     chart.draw_series(LineSeries::new(mean.clone(), colour.stroke_width(2 * SCALE)))?;
     chart.draw_series(mean.into_iter().map(|point| Circle::new(point, 3 * SCALE, colour.filled())))?;
-    // A single evaluation has no band to be seen.
+    // A single evaluation has no visible band.
     let bars = curve.iter().map(|&(x, _, low, high)| {
         PathElement::new(vec![(x, inside(low)), (x, inside(high))], colour.stroke_width(SCALE))
     });
@@ -184,7 +184,7 @@ fn draw_curve(chart: &mut Chart, curve: &[Point], colour: RGBColor, top: f64) ->
     Ok(())
 }
 
-/// The figure as a part of the page: as wide as there is room, in the page's colours.
+/// Makes the figure part of the page: full width, in the page's colours.
 fn themed(svg: &str) -> String {
     let size = format!(r#"width="{}" height="{}""#, SIZE.0 * SCALE, SIZE.1 * SCALE);
     let start = svg.find("<svg").unwrap_or_default();

@@ -1,5 +1,5 @@
-//! A paper's figure, drawn from our runs: a panel for each measure, a line for each row with its band, and the paper's end
-//! points beside them.
+//! A paper's figure, drawn from our runs: a panel for each measure, a line with its band for each row, and the paper's
+//! end points beside them.
 
 use plotters::{
     coord::types::RangedCoordf64,
@@ -16,28 +16,28 @@ use super::{
 use crate::reproduce::{Curve, LearningCurves, Panel, Report};
 use afterstate_lab::curve::{CurveError, short};
 
-/// Whole coordinates are coarse: the drawing is this much larger than shown.
+/// The drawing uses integer coordinates: it is this much larger than displayed.
 const SCALE: u32 = 4;
 const WIDTH: u32 = 960;
 const PANEL: u32 = 330;
-/// Title, and what the marks mean.
+/// The height of the title and the explanation of the marks.
 const HEAD: u32 = 62;
-/// A line of the legend.
+/// The height of a line of the legend.
 const LINE: u32 = 20;
 
 const INK: RGBColor = RGBColor(0x3c, 0x3a, 0x37);
 const GRID: RGBColor = RGBColor(0xe6, 0xe3, 0xde);
 
-/// The room right of our last point in which the paper's end points stand, as a share of the width.
+/// The margin to the right of our last point for the paper's end points, as a share of the width.
 const BESIDE: f64 = 0.07;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
-/// The figure as an SVG file. The same curves give the same text.
+/// The figure as an SVG file, deterministic for the same curves.
 ///
 /// # Errors
-/// When it cannot be drawn.
+/// If it cannot be drawn.
 pub fn svg(curves: &LearningCurves) -> Result<String, CurveError> {
     let labels: Vec<&str> = curves
         .panels
@@ -65,7 +65,7 @@ pub fn svg(curves: &LearningCurves) -> Result<String, CurveError> {
 /// The figure as a page, with the table of its last points and the claims.
 ///
 /// # Errors
-/// When it cannot be drawn.
+/// If it cannot be drawn.
 pub fn figure_page(curves: &LearningCurves, report: &Report) -> Result<String, CurveError> {
     let svg = svg(curves)?;
     let start = svg.find("<svg").unwrap_or_default();
@@ -79,7 +79,7 @@ pub fn figure_page(curves: &LearningCurves, report: &Report) -> Result<String, C
     Ok(document(&curves.name, &body))
 }
 
-/// What bands and marks are.
+/// Explains bands and marks.
 fn caption(curves: &LearningCurves) -> String {
     let band = match curves.trainings {
         1 => "one training each; bands: 95% interval over its games".to_owned(),
@@ -150,14 +150,14 @@ fn draw_curve(chart: &mut Chart, curve: &Curve, colour: RGBColor, top: f64) -> R
     chart.draw_series([Polygon::new(low.chain(high).collect::<Vec<_>>(), colour.mix(0.18))])?;
     let mean = || curve.points.iter().map(|point| (point.x, point.mean));
     chart.draw_series(LineSeries::new(mean(), colour.stroke_width(2 * SCALE)))?;
-    // Points are told apart as long as they are few.
+    // Marks the points if they are few.
     if curve.points.len() <= 60 {
         chart.draw_series(mean().map(|point| Circle::new(point, 5 * SCALE / 2, colour.filled())))?;
     }
     Ok(())
 }
 
-/// The paper's figure at its end: a diamond, with what stands behind ± as a bar.
+/// The paper's value at the end: a diamond, with its ± as a bar.
 fn draw_paper(
     chart: &mut Chart,
     curve: &Curve,

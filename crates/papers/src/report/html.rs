@@ -1,6 +1,6 @@
-//! Small pieces of HTML.
+//! Small HTML fragments.
 
-/// A text as HTML shows it.
+/// Escapes a text for HTML.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,6 +1,6 @@
-//! `report.html`: runs side by side in one file that needs nothing else.
+//! `report.html`: runs side by side in one self-contained file.
 //!
-//! [`Series`] are what is compared: a run, or the runs of a row of a reproduced table, which differ by their seeds.
+//! A report compares [`Series`]: a run, or the runs of a row of a reproduced table, which differ by their seeds.
 
 mod boards;
 mod curves;
@@ -33,22 +33,22 @@ pub enum ReportError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A run.
+    /// An error of a run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A recipe.
+    /// An error of a recipe.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
-    /// The record of a run.
+    /// The record of a run cannot be read.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// The papers' tables.
+    /// An error of the papers' tables.
     #[error(transparent)]
     Papers(#[from] ReproduceError),
-    /// A curve.
+    /// A curve cannot be drawn.
     #[error(transparent)]
     Curve(#[from] CurveError),
 }

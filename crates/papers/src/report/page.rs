@@ -7,11 +7,11 @@ use super::{
     papers, recipes, tables,
 };
 
-/// A report on runs and reproduced tables. `play` gives games of a series' model, so many of them, or says why there are
-/// none.
+/// A report on runs and reproduced tables. `play` plays the given number of games by a series' model, or says why it
+/// cannot.
 ///
 /// # Errors
-/// When a run or a paper's table cannot be read.
+/// If a run or a paper's table cannot be read.
 pub fn page(
     subjects: &[Subject],
     mut play: impl FnMut(&Series, u64) -> Result<Vec<Recorded>, String>,
@@ -28,7 +28,7 @@ pub fn page(
         );
     }
     if series.is_empty() {
-        // The runs of networks that were taught have no recipes and no games of training.
+        // Runs of networks taught by records have no recipes and no games of training.
         return Ok(document(&title(subjects), &body));
     }
     body += &format!("<section><h2>Learning</h2>\n{}", legend(&series));
@@ -53,7 +53,7 @@ pub fn page(
     Ok(document(&title(subjects), &body))
 }
 
-/// The most runs of a series that are named.
+/// The maximum number of runs of a series that are named.
 const NAMED: usize = 10;
 
 const SCORES: &str = "Points are evaluations with their 95% intervals: of one run over its games, of several over the runs. Faint lines are the \
@@ -86,7 +86,7 @@ fn legend(series: &[&Series]) -> String {
     format!("<ul class=\"legend\">{}</ul>\n", series.iter().enumerate().map(entry).collect::<String>())
 }
 
-/// The directories of runs that are shown as one, the first few of many.
+/// The directories of the runs of a series, abbreviated if there are many.
 fn names(runs: &[Member]) -> String {
     let names = runs.iter().take(NAMED).map(|run| run.directory.path().display().to_string());
     let mut names: Vec<_> = names.collect();
@@ -102,7 +102,7 @@ pub(super) fn figure(svg: &str, caption: &str) -> String {
     format!("<figure>{svg}{caption}</figure>\n")
 }
 
-/// Boards of the first series, two for each as long as there are few.
+/// Boards of the first series, two for each if there are few.
 fn games(series: &[&Series], play: &mut impl FnMut(&Series, u64) -> Result<Vec<Recorded>, String>) -> String {
     let each = (BOARDS / series.len().max(1)).clamp(1, 2) as u64;
     let mut text = String::from("<div class=\"boards\">\n");
@@ -127,12 +127,12 @@ fn games(series: &[&Series], play: &mut impl FnMut(&Series, u64) -> Result<Vec<R
     } else {
         String::new()
     };
-    // In JSON within a script only `</` could end it; no string here holds one.
+    // Only `</` could end the JSON within a script; no string here contains it.
     let data = serde_json::to_string(&recorded).unwrap_or_default();
     format!("{text}</div>\n{note}<script type=\"application/json\" id=\"games\">{data}</script>\n")
 }
 
-/// A board that shows the end of a game, until the script takes it over.
+/// A board that shows the end of a game, until the script animates it.
 fn board(label: &str, game: &Recorded, index: usize) -> String {
     let cell = |&exponent: &u8| match exponent {
         0 => "<i></i>".to_owned(),

@@ -1,4 +1,4 @@
-//! The papers' figures beside those of a run whose recipe is a row of a table.
+//! The papers' figures beside those of runs whose recipe is a row of a table.
 
 use super::{
     ReportError, Series,
@@ -13,7 +13,7 @@ use crate::reproduce::{
 use afterstate_lab::recipe::Recipe;
 use afterstate_learning::Budget;
 
-/// The papers' figures beside ours; nothing when no recipe is a paper's.
+/// The papers' figures beside ours; empty if no recipe is a paper's.
 pub(super) fn section(series: &[&Series]) -> Result<String, ReportError> {
     let mut rows = Vec::new();
     for name in table_names() {

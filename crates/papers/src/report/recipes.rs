@@ -1,4 +1,4 @@
-//! Recipes side by side, with what differs brought out.
+//! Recipes side by side, with their differences highlighted.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use super::{
 };
 use afterstate_lab::recipe::RecipeError;
 
-/// Keys that say how a run is written down, not what is learned.
+/// Keys that affect only how a run is recorded, not what it learns.
 const ASIDE: [&str; 4] = ["evaluation.", "checkpoint.", "log.", "description"];
 
-/// The recipes as a table: first the keys in which they differ, then the others, folded away.
+/// The recipes as a table: first the keys in which they differ, then the others, collapsed.
 pub(super) fn section(series: &[&Series]) -> Result<String, ReportError> {
     let recipes: Vec<BTreeMap<String, String>> =
         series.iter().map(|series| keys(series)).collect::<Result<_, _>>()?;
@@ -48,7 +48,7 @@ pub(super) fn section(series: &[&Series]) -> Result<String, ReportError> {
     Ok(text)
 }
 
-/// The values of a recipe by dotted key, of a series without the seed when it has several.
+/// The values of a recipe by dotted key, without the seed if the series has several.
 fn keys(series: &Series) -> Result<BTreeMap<String, String>, ReportError> {
     let toml = toml::Table::try_from(&series.recipe).map_err(RecipeError::from)?;
     let mut found = BTreeMap::new();

@@ -1,8 +1,8 @@
 "use strict";
-// Plays the recorded games: slides are computed here from the moves, spawns are in the record.
+// Replays the recorded games: slides are computed here from the moves, spawns are in the record.
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-// The cells of the lines along a move, the first one where tiles come to rest: up, right, down, left.
+// The cells of the lines along a move, beginning where tiles come to rest: up, right, down, left.
 function lines(side, move) {
     const range = [...Array(side).keys()];
     return range.map((line) => range.map((place) => {
@@ -11,7 +11,7 @@ function lines(side, move) {
     }));
 }
 
-// What a move does to a board: the new board, the reward, and where each tile goes.
+// The effect of a move on a board: the new board, the reward, and the destination of each tile.
 function slide(board, side, move) {
     const next = Array(side * side).fill(0), ways = [];
     let reward = 0;
@@ -95,7 +95,7 @@ function show(article, game) {
         const { ways } = slide(before.board, side, now.move), moved = Array(side * side).fill(null);
         for (const [from, to] of ways) { place(tiles[from], to); if (!moved[to]) moved[to] = tiles[from]; }
         const delay = Number(speed.value);
-        // Merged tiles and the new one appear when the slide has ended; at high speed at once.
+        // Merged tiles and the new one appear after the slide; at high speed, at once.
         setTimeout(() => {
             if (frames[at] !== now) return;
             rest();

@@ -1,4 +1,4 @@
-//! What is compared: runs, and rows of reproduced tables.
+//! The subjects of a comparison: runs, and rows of reproduced tables.
 
 use std::{
     collections::BTreeMap,
@@ -18,19 +18,19 @@ use afterstate_lab::{
     stats::{EvalReport, GameResult, Summary},
 };
 
-/// What a report is about: a run, or a reproduced table with the runs of its rows.
+/// A subject of a report: a run, or a reproduced table with the runs of its rows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Subject {
     /// The table, if it is one.
     pub table: Option<Report>,
-    /// The runs, those with the same recipe together.
+    /// The runs, grouped by recipe.
     pub series: Vec<Series>,
 }
 
 /// Runs with the same recipe.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Series {
-    /// What it is called.
+    /// Its name.
     pub label: String,
     /// The recipe, with the first seed.
     pub recipe: Recipe,
@@ -38,7 +38,7 @@ pub struct Series {
     pub members: Vec<Member>,
 }
 
-/// A run as far as it has come.
+/// A run, at its current progress.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Member {
     /// Its directory.
@@ -47,14 +47,14 @@ pub struct Member {
     pub log: Vec<LogLine>,
     /// The evaluations during training.
     pub evaluations: Vec<EvalLine>,
-    /// Games of evaluations after training that were kept beside it, by search.
+    /// Evaluations after training whose games were kept beside it, by search.
     pub kept: Vec<EvalReport>,
 }
 
 /// Reads a run directory, or a directory of `afterstate reproduce`.
 ///
 /// # Errors
-/// When it is neither, or damaged.
+/// If it is neither, or damaged.
 pub fn load(path: &Path) -> Result<Subject, ReportError> {
     let directory = Directory::new(path);
     if directory.holds_run() {
@@ -85,7 +85,7 @@ pub fn load(path: &Path) -> Result<Subject, ReportError> {
     Ok(Subject { table: Some(table), series: all.into_iter().map(|(_, series)| series).collect() })
 }
 
-/// The folders in a folder, sorted as people count.
+/// The subdirectories of a directory, in natural order.
 fn folders(path: &Path) -> Result<Vec<PathBuf>, ReportError> {
     let read = fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let entries = read.map_err(|source| ReportError::File { path: path.to_owned(), source })?;
@@ -113,7 +113,7 @@ fn series(label: String, runs: Vec<PathBuf>) -> Result<Series, ReportError> {
     Ok(Series { label, recipe, members })
 }
 
-/// A line of the games that `eval --out` and `reproduce` keep.
+/// A line of the games that `eval --out` and `reproduce` write.
 #[derive(Deserialize)]
 struct KeptLine {
     search: Option<String>,
@@ -166,7 +166,7 @@ impl KeptLine {
 }
 
 impl Series {
-    /// The evaluations of a run by search: those that were kept, and the last ones of training.
+    /// The evaluations of a run by search: those kept, and the last ones of training.
     pub fn last_evaluations(&self, member: &Member) -> Vec<EvalReport> {
         let known = |search: &str| member.kept.iter().any(|report| report.search == search);
         let last = last_evaluations(&member.evaluations).into_iter().map(|line| line.report);

@@ -11,7 +11,7 @@ use afterstate_lab::stats::{EvalReport, wilson};
 pub(super) struct Figures {
     pub(super) search: String,
     games: u64,
-    /// Of one run its games' mean and 95% interval, of several the mean of their means.
+    /// For one run, its games' mean and 95% interval; for several, the mean of their means.
     pub(super) mean: f64,
     pub(super) ci95: Option<f64>,
     median: Option<f64>,
@@ -22,7 +22,7 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Those of a series, search by search.
+    /// The results of a series, search by search.
     pub(super) fn of(series: &Series) -> Vec<Figures> {
         let all: Vec<Vec<EvalReport>> =
             series.members.iter().map(|member: &Member| series.last_evaluations(member)).collect();
@@ -43,7 +43,7 @@ impl Figures {
         let mut faces: Vec<u64> = reports.iter().flat_map(|report| report.tiles.keys().copied()).collect();
         faces.sort_unstable();
         faces.dedup();
-        // A report that does not list a tile has every game below it, or above it.
+        // If a report does not list a tile, every game was below it, or above it.
         let rate = |report: &EvalReport, face: u64| {
             let below = report.tiles.first_key_value().is_some_and(|(lowest, _)| face < *lowest);
             report.tiles.get(&face).copied().unwrap_or(if below { 1.0 } else { 0.0 })
@@ -63,7 +63,7 @@ impl Figures {
         })
     }
 
-    /// The share of games that reach a tile: all of them when it is below those that tell games apart.
+    /// The share of games that reach a tile: all of them if it is below the tiles listed.
     pub(super) fn share(&self, tile: u64) -> f64 {
         let found = self.tiles.iter().find(|(face, _)| *face == tile).map(|(_, share)| *share);
         let below = self.tiles.first().is_some_and(|(lowest, _)| tile < *lowest);

@@ -17,19 +17,19 @@ pub enum ReproduceError {
     Data {
         /// The table.
         name: String,
-        /// What is wrong with it.
+        /// The parser's error.
         source: Box<toml::de::Error>,
     },
-    /// A share of nothing, or of more than all.
+    /// A share out of range.
     #[error("a share of {0} cannot be run: it must be above 0 and at most 1")]
     Share(f64),
-    /// The directory holds trainings of another length.
+    /// The directory holds trainings with another budget.
     #[error("{} holds a training with another budget", .0.display())]
     OtherBudget(PathBuf),
-    /// Networks are to be taught, and there is nothing to teach them by.
-    #[error("the networks of {0} are taught by play records, and none were given")]
+    /// Networks are taught by records, but none were given.
+    #[error("the networks of {0} are taught by play records, but none were given")]
     NoRecords(String),
-    /// The directory holds trainings by other records.
+    /// The directory holds trainings with other records.
     #[error("{} holds a training by the records in {}", path.display(), found.display())]
     OtherRecords {
         /// The directory.
@@ -42,31 +42,31 @@ pub enum ReproduceError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A recipe of the table.
+    /// An error of a recipe of the table.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
-    /// A network that cannot be.
+    /// An invalid network.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// A network that cannot be made.
+    /// A network that cannot be created.
     #[error(transparent)]
     Network(#[from] NetworkError),
     /// A model that cannot be loaded.
     #[error(transparent)]
     Model(#[from] FileError),
-    /// A training.
+    /// An error of a training.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A training by records.
+    /// An error of a training by records.
     #[error(transparent)]
     Dcnn(#[from] DcnnError),
-    /// The log of a training, or the games of an evaluation.
+    /// An error of the log of a training, or of the games of an evaluation.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// A search that cannot be.
+    /// An invalid search.
     #[error(transparent)]
     Search(#[from] afterstate_search::SpecError),
 }

@@ -1,4 +1,4 @@
-//! How long a table would take here, from a short measured rate of training.
+//! Estimates how long a table would take here, from a short measurement of the training speed.
 
 use std::{collections::HashMap, time::Instant};
 
@@ -14,13 +14,13 @@ use afterstate_lab::{
     run::{self, LONGEST, Spans},
 };
 
-/// The records that each thread learns from at a time while that is measured.
+/// The number of records that each thread learns from at a time during the measurement.
 const BATCH: usize = 125;
 
-/// The points of a move, by terauchi-2025, Table 1, about: 210,000 points in 7,600 moves.
+/// The approximate points of a move, by terauchi-2025, Table 1: 210,000 points in 7,600 moves.
 const POINTS_PER_MOVE: f64 = 27.0;
 
-/// A large number as papers write it, such as 6e8.
+/// A large number in short form, such as 6e8.
 pub(super) fn short(number: u64) -> String {
     let zeros = (0..).take_while(|&zeros| number.is_multiple_of(10u64.pow(zeros + 1))).count() as u32;
     match (number / 10u64.pow(zeros), zeros) {
@@ -38,11 +38,11 @@ pub(super) fn in_words(budget: Budget) -> String {
     }
 }
 
-/// Rates of training on this machine, each measured once.
+/// Training speeds on this machine, each measured once.
 #[derive(Debug, Default)]
 pub struct Rates {
     measured: HashMap<(u64, u64, usize), Option<f64>>,
-    /// Weights of policies times records in each second.
+    /// Weights times records per second, for policies.
     taught: Option<Option<f64>>,
     threads: usize,
 }
@@ -53,11 +53,11 @@ impl Rates {
         Rates { threads, ..Rates::default() }
     }
 
-    /// The seconds that the trainings of a plan would take here, without their evaluations; none when nothing could be
-    /// done in the time there was.
+    /// The seconds that the trainings of a plan would take here, without their evaluations; `None` if the measurement
+    /// was too short for any result.
     ///
     /// # Errors
-    /// When a training cannot be tried.
+    /// If a training cannot be started.
     pub fn seconds(&mut self, plan: &TablePlan) -> Result<Option<f64>, ReproduceError> {
         let mut sum = 0.0;
         for (i, training) in plan.trainings.iter().enumerate() {
@@ -77,8 +77,8 @@ impl Rates {
         Ok(Some(sum * plan.seeds() as f64))
     }
 
-    /// Moves in each second over all threads, by trainings side by side as in earnest. Networks of the same size, with
-    /// as many numbers for each weight, are taken to be as fast.
+    /// Moves per second over all threads, with as many trainings side by side as in the actual work. Networks of the
+    /// same size, with the same state for each weight, are assumed to be equally fast.
     fn rate(&mut self, recipe: &Recipe) -> Result<Option<f64>, ReproduceError> {
         let plan = run::MemoryPlan::of(recipe)?;
         let features = recipe.network.spec(recipe.game.side)?.active_features();
@@ -92,8 +92,8 @@ impl Rates {
         Ok(rate)
     }
 
-    /// Records in each second over all threads. A record takes time as there are weights, so that one network is
-    /// measured for all.
+    /// Records per second over all threads. The time for a record is proportional to the number of weights, so one
+    /// network is measured for all.
     fn lesson_rate(&mut self, lesson: &dcnn::DcnnSettings) -> Result<Option<f64>, ReproduceError> {
         let Some(spec) = lesson.spec()?.filter(|_| matches!(lesson.network, Taught::Dcnn { .. })) else {
             return Ok(None);
@@ -108,7 +108,7 @@ impl Rates {
     }
 }
 
-/// Teaches for a moment; which board makes no difference.
+/// Trains briefly on records; their content does not matter.
 fn measure_lesson(spec: DcnnSpec, threads: usize) -> Result<Option<f64>, ReproduceError> {
     let mut trainer =
         convolutional::Trainer::<CrossEntropy>::new(Dcnn::new(spec, 1), threads).map_err(DcnnError::from)?;
@@ -125,7 +125,7 @@ fn measure_lesson(spec: DcnnSpec, threads: usize) -> Result<Option<f64>, Reprodu
     }
 }
 
-/// Trains for a moment, as many networks side by side; none when not a move was made.
+/// Trains several networks side by side briefly; `None` if no move was made.
 fn measure(recipe: &Recipe, lanes: usize, threads: usize) -> Result<Option<f64>, ReproduceError> {
     let mut recipe = recipe.clone();
     recipe.parallel.threads = threads;
@@ -134,7 +134,7 @@ fn measure(recipe: &Recipe, lanes: usize, threads: usize) -> Result<Option<f64>,
     Ok(rates.into_iter().flatten().reduce(|sum, rate| sum + rate))
 }
 
-/// The moves of a game, about: from the paper's score of the first row that needs the training.
+/// The approximate moves of a game, from the paper's score of the first row that needs the training.
 pub(super) fn moves(plan: &TablePlan, training: usize) -> f64 {
     let row = plan
         .sources

@@ -1,4 +1,4 @@
-//! The learning curves of a figure: how the runs of a plan did, point by point.
+//! The learning curves of a figure: the results of a plan's runs, point by point.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use afterstate_lab::{
     stats::Summary,
 };
 
-/// Lines of more points would only be a larger file.
+/// More points on a line would only enlarge the file.
 const MOST_POINTS: usize = 300;
 
 /// A figure of learning curves.
@@ -27,9 +27,9 @@ const MOST_POINTS: usize = 300;
 pub struct LearningCurves {
     /// PAPER/FIGURE.
     pub name: String,
-    /// What it is about, and where it stands in the paper.
+    /// What it is about, and where it is in the paper.
     pub title: String,
-    /// What is counted to the right: actions, games or records.
+    /// The unit of the x-axis: actions, games or records.
     pub unit: &'static str,
     /// The paper's budget, in words.
     pub budget: String,
@@ -37,27 +37,27 @@ pub struct LearningCurves {
     pub share: f64,
     /// The number of trainings of each line.
     pub trainings: u64,
-    /// What is measured, one below the other.
+    /// The measures, from top to bottom.
     pub panels: Vec<Panel>,
 }
 
 /// A measure of a figure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Panel {
-    /// What is measured.
+    /// The name of the measure.
     pub name: String,
-    /// Of what.
+    /// The lines.
     pub curves: Vec<Curve>,
 }
 
 /// A line of a panel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Curve {
-    /// What the paper calls it.
+    /// Its name in the paper.
     pub label: String,
     /// Its points, from left to right.
     pub points: Vec<Point>,
-    /// The paper's figure at the end of its whole budget, if it prints one.
+    /// The paper's figure at the end of its whole budget, if it gives one.
     pub paper: Option<Figure>,
 }
 
@@ -68,15 +68,15 @@ pub struct Point {
     pub x: f64,
     /// The mean over the trainings.
     pub mean: f64,
-    /// Half the interval over the trainings, or over the games of the only one; 0 where there is none.
+    /// Half the interval over the trainings, or over the games of a single one; 0 if there is none.
     pub half: f64,
 }
 
 impl LearningCurves {
-    /// Reads the course of every training of a plan whose work is done.
+    /// Reads the course of every training of a completed plan.
     ///
     /// # Errors
-    /// When the record of a run cannot be read.
+    /// If the record of a run cannot be read.
     pub fn read(
         plan: &TablePlan,
         directory: &Path,
@@ -84,7 +84,7 @@ impl LearningCurves {
     ) -> Result<Self, ReproduceError> {
         let mut panels = Vec::new();
         for (at, column) in plan.table.columns.iter().enumerate() {
-            // Columns of one measure after so many records are points of one line.
+            // Columns of one measure after different numbers of records are points of one line.
             if column.samples.is_some_and(|_| at + 1 < plan.table.columns.len()) {
                 continue;
             }
@@ -159,7 +159,7 @@ fn course(recipe: &Recipe, place: &Path, row: &Row, column: &Column) -> Result<V
     Ok(of_search.map(point).collect())
 }
 
-/// Error and accuracy of a lesson from line to line of its log, or its test plays.
+/// Error and accuracy of a lesson, line by line from its log, or its test plays.
 fn lesson(place: &Path, column: &Column, trained: &Trained) -> Result<Vec<Point>, ReproduceError> {
     if matches!(column.measure, Measure::Error | Measure::Accuracy) {
         let lines = Log::<LearningLine>::read(&Directory::new(place).log())?;
@@ -183,7 +183,7 @@ fn lesson(place: &Path, column: &Column, trained: &Trained) -> Result<Vec<Point>
     Ok(points)
 }
 
-/// Neighbours averaged where there are too many.
+/// Averages neighbours if there are too many points.
 fn thinned(points: Vec<Point>) -> Vec<Point> {
     let average = |chunk: &[Point]| {
         let mean = chunk.iter().map(|point| point.mean).sum::<f64>() / chunk.len() as f64;
@@ -192,7 +192,7 @@ fn thinned(points: Vec<Point>) -> Vec<Point> {
     points.chunks(points.len().div_ceil(MOST_POINTS).max(1)).map(average).collect()
 }
 
-/// One course as it is; of several the mean at each point that all have reached, and how far they are apart.
+/// A single course as it is; for several, the mean at each common point, and their spread.
 fn together(courses: &[Vec<Point>], spread: Spread) -> Vec<Point> {
     if let [only] = courses {
         return only.clone();

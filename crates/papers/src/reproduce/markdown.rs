@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{Cell, ClaimReport, Difference, Ours, Report, Verdict, paper::Spread, sample::Of};
 
 impl Report {
-    /// The report as Markdown: the table, what its figures are, the claims.
+    /// The report as Markdown: the table, an explanation of its figures, the claims.
     pub fn to_markdown(&self) -> String {
         let mut text = format!("# {}: {}\n\n", self.table, self.title);
         let _ = write!(text, "{}\n\n", self.introduction());
@@ -47,7 +47,7 @@ impl Report {
         text.push('\n');
     }
 
-    /// Our figure as it is shown, with as many decimals as the paper's, or as it needs where the paper has none.
+    /// Our figure as displayed, with as many decimals as the paper's, or as needed if the paper has none.
     pub fn ours(&self, cell: &Cell) -> String {
         let Some(ours) = &cell.ours else { return "—".to_owned() };
         let needed = if ours.mean.abs() < 10.0 { 3 } else { 0 };
@@ -56,14 +56,14 @@ impl Report {
         number(ours.mean, decimals) + &spread.unwrap_or_default()
     }
 
-    /// What stands behind ± in our figures, and what was left out.
+    /// Explains the ± of our figures, and what was left out.
     fn write_notes(&self, text: &mut String) {
         if self.trainings[0] == 0 {
             return;
         }
         let all = || self.rows.iter().flat_map(|row| &row.cells);
         let figures: Vec<_> = all().filter_map(|cell| cell.paper.as_ref()).collect();
-        // Of a curve we have no figures, but one training has no scatter.
+        // A curve has no figures of ours, but a single training has no spread.
         let none = match &figures[..] {
             [] => self.trainings[0] == 1,
             figures => figures.iter().all(|figure| figure.spread.is_none()),
@@ -105,7 +105,7 @@ impl Report {
         }
     }
 
-    /// A verdict in words, which says so where it rests on one training of each row.
+    /// A verdict in words, which mentions if it rests on a single training of each row.
     pub fn verdict(&self, claim: &ClaimReport) -> String {
         match claim.verdict {
             Verdict::Seen | Verdict::NotSeen if self.trainings[1] == 1 => {
@@ -134,7 +134,7 @@ impl Report {
     }
 }
 
-/// A Markdown table whose columns are aligned, so that it reads well as it is.
+/// A Markdown table with aligned columns, so that its source is readable.
 fn aligned(head: &[String], rows: &[Vec<String>]) -> String {
     let length = |cell: &String| cell.chars().count();
     let width = |column: usize| {
@@ -174,7 +174,7 @@ pub(super) fn interval(difference: &Difference) -> String {
     }
 }
 
-/// A number with commas between thousands from 10,000 on.
+/// A number with thousands separators from 10,000.
 fn number(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(w, f)| (w, Some(f)));
@@ -195,7 +195,7 @@ fn decimals(text: &str) -> usize {
     first.split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 
-/// What a word takes behind so many.
+/// The plural ending for this number.
 pub(super) fn plural(number: u64) -> &'static str {
     if number == 1 { "" } else { "s" }
 }

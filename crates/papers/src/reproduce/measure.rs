@@ -1,4 +1,4 @@
-//! The numbers behind our figures.
+//! The samples behind our figures.
 
 use super::{
     TablePlan,
@@ -10,7 +10,7 @@ use super::{
 };
 use afterstate_lab::stats::GameResult;
 
-/// The numbers behind a figure; none if it was not measured.
+/// The sample behind a figure; empty if it was not measured.
 pub(super) fn sample(
     plan: &TablePlan,
     trained: &[Vec<Trained>],
@@ -21,7 +21,7 @@ pub(super) fn sample(
     match plan.sources[row][column] {
         Source::LeftOut(_) => None,
         Source::Counted(value) => Some(Sample { of: Of::Trainings, values: vec![value] }),
-        // Trainings that shared the machine with others do not tell how long they take.
+        // Trainings that shared the machine with others do not show how long they take.
         Source::Timed { training } => {
             let seconds = trained[training]
                 .iter()
@@ -61,7 +61,7 @@ pub(super) fn sample(
     }
 }
 
-/// The numbers of one training as they are, of several the mean of each.
+/// The numbers of a single training as they are; for several, the mean of each.
 fn together(seeds: &[Trained], of: Of, values: impl Fn(&Trained) -> Vec<f64>) -> Sample {
     if let [only] = seeds {
         return Sample { of, values: values(only) };
@@ -70,7 +70,7 @@ fn together(seeds: &[Trained], of: Of, values: impl Fn(&Trained) -> Vec<f64>) ->
     Sample { of: Of::Trainings, values: seeds.iter().map(|trained| mean(values(trained))).collect() }
 }
 
-/// The training whose first evaluation, greedy play where there is any, has the best mean.
+/// The training whose first evaluation, greedy if possible, has the best mean.
 fn best<'a>(plan: &TablePlan, seeds: &'a [Trained], training: usize) -> Option<&'a Trained> {
     let evaluations = &plan.trainings[training].evaluations;
     let greedy = evaluations.iter().find(|(entrant, _)| entrant.is_greedy());
@@ -79,7 +79,7 @@ fn best<'a>(plan: &TablePlan, seeds: &'a [Trained], training: usize) -> Option<&
     seeds.iter().max_by_key(|trained| score(trained))
 }
 
-/// What a column takes of the games of one training.
+/// What a column measures, for the games of one training.
 fn values(column: &Column, games: &[GameResult]) -> Vec<f64> {
     let tile = |game: &GameResult| 1u64 << game.max_exponent;
     let each = |number: &dyn Fn(&GameResult) -> f64| games.iter().map(number).collect();

@@ -1,7 +1,7 @@
 //! The papers' tables, run at a share of their budget, with our figures beside the paper's.
 //!
-//! [`paper`] reads what a paper says, [`TablePlan`] works out which trainings and evaluations a table needs, [`work`] does
-//! those that have not been done, and [`Report`] puts ours beside the paper's, with a [`Verdict`] on each claim.
+//! [`paper`] parses what a paper says, [`TablePlan`] derives the trainings and evaluations that a table needs, [`work`]
+//! does those that are missing, and [`Report`] puts our figures beside the paper's, with a [`Verdict`] on each claim.
 
 mod error;
 mod estimate;

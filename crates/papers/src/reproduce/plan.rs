@@ -1,4 +1,4 @@
-//! Which trainings and which evaluations a table needs.
+//! The trainings and evaluations that a table needs.
 
 use std::{
     path::{Path, PathBuf},
@@ -23,12 +23,12 @@ use afterstate_lab::{
     run,
 };
 
-/// The evaluations during a training of a table, and the fewest of a curve: enough to see its course.
+/// The number of evaluations during a training of a table, and the minimum for a curve.
 const POINTS: u64 = 10;
 
 /// Empty and the tiles up to 131072.
 const TILE_VALUES: u64 = 18;
-/// Of 64 bits, with E and A, in two stages (terauchi-2025, Table 2).
+/// 64-bit weights with E and A, in two stages (terauchi-2025, Table 2).
 const BYTES_PER_WEIGHT: u64 = 8 * 3 * 2;
 
 /// How much of a table is run.
@@ -36,17 +36,17 @@ const BYTES_PER_WEIGHT: u64 = 8 * 3 * 2;
 pub struct Options {
     /// The share of the paper's budget.
     pub share: f64,
-    /// The number of trainings of each row; the paper's unless it is given.
+    /// The number of trainings of each row; the paper's by default.
     pub trainings: Option<u64>,
-    /// The number of games of each evaluation; where none is given the paper's, within limits below the whole budget.
+    /// The number of games of each evaluation; the paper's by default, limited if the budget is not the whole one.
     pub games: GameCounts,
     /// Searches deeper than this, and those by time, are left out.
     pub plies: Option<u32>,
     /// The number of threads.
     pub threads: usize,
-    /// The directory of the play records, for networks that are taught.
+    /// The directory of the play records for networks that are taught.
     pub records: Option<PathBuf>,
-    /// Where these learn.
+    /// The device on which these learn.
     pub device: Device,
 }
 
@@ -56,14 +56,14 @@ impl Options {
         ((number as f64 * self.share).round() as u64).max(1)
     }
 
-    /// The number of games by one who plays, where the paper has so many.
+    /// The number of games of a player, given the paper's number.
     fn games(&self, search: &str, limit: Option<Limit>, paper: u64) -> u64 {
         let usual = if self.share < 1.0 { paper.min(most_games(limit)) } else { paper };
         self.games.of(search).unwrap_or(usual)
     }
 }
 
-/// How many games evaluations have: a number for all, or for each search.
+/// The numbers of games of evaluations: one for all, or one for each search.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GameCounts {
     all: Option<u64>,
@@ -76,7 +76,7 @@ impl GameCounts {
         GameCounts { all: Some(games), each: Vec::new() }
     }
 
-    /// The number that was given for a search; none if none was.
+    /// The number given for a search, if any.
     pub fn of(&self, search: &str) -> Option<u64> {
         let own = self.each.iter().find(|(other, _)| other == search);
         own.map(|(_, games)| *games).or(self.all)
@@ -108,18 +108,18 @@ impl FromStr for GameCounts {
     }
 }
 
-/// What a figure of ours is made of.
+/// The source of one of our figures.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Source {
     /// It is not measured, for this reason.
     LeftOut(String),
-    /// It is counted.
+    /// It is computed without training.
     Counted(f64),
     /// Games of a training's networks.
     Played {
         /// The training.
         training: usize,
-        /// Who plays.
+        /// The player.
         entrant: Entrant,
     },
     /// The games of the training itself.
@@ -152,26 +152,26 @@ impl Source {
     }
 }
 
-/// All that a table needs.
+/// Everything that a table needs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TablePlan {
     /// The table.
     pub table: Table,
     /// How much of it.
     pub options: Options,
-    /// The trainings; one that another begins with comes before it.
+    /// The trainings; each one comes after the training with which it begins.
     pub trainings: Vec<Training>,
-    /// What the figures are made of, row by row, column by column.
+    /// The sources of the figures, row by row, column by column.
     pub sources: Vec<Vec<Source>>,
-    /// Whose games teach, in words; none where no records are needed, or were given.
+    /// Whose games teach, in words; `None` if no records are needed or given.
     pub taught_by: Option<String>,
 }
 
 impl TablePlan {
-    /// Works out what is to be done.
+    /// Derives the plan of a table.
     ///
     /// # Errors
-    /// When the share cannot be, or a recipe of the table, or the records that it needs cannot be read.
+    /// If the share or a recipe of the table is invalid, or the necessary records cannot be read.
     pub fn new(table: Table, options: Options) -> Result<TablePlan, ReproduceError> {
         if !(options.share > 0.0 && options.share <= 1.0) {
             return Err(ReproduceError::Share(options.share));
@@ -215,7 +215,7 @@ impl TablePlan {
         self.options.trainings.unwrap_or(self.table.trainings())
     }
 
-    /// The rows of which nothing is measured, and why.
+    /// The rows without any measured figure, and why.
     pub fn left_out(&self) -> impl Iterator<Item = (&Row, &str)> {
         self.table.rows.iter().zip(&self.sources).filter_map(|(row, sources)| {
             let reasons = sources.iter().map(|source| match source {
@@ -226,7 +226,7 @@ impl TablePlan {
         })
     }
 
-    /// The figures of a row that are counted.
+    /// The figures of a row that are computed without training.
     fn counted(&self, row: &Row) -> Result<Vec<Source>, ReproduceError> {
         if let Some(reason) = row.left_out.clone().or_else(|| self.table.left_out.clone()) {
             return Ok(vec![Source::LeftOut(reason); self.table.columns.len()]);
@@ -248,7 +248,8 @@ impl TablePlan {
         Ok(self.table.columns.iter().map(figure).collect())
     }
 
-    /// The number of points of a training's curve: the paper's with the whole budget, in proportion below, but some.
+    /// The number of points of a training's curve: the paper's for the whole budget, otherwise proportional, with a
+    /// minimum.
     fn points(&self) -> u64 {
         match self.table.points.filter(|_| self.table.curve) {
             Some(theirs) => self.options.part(theirs).clamp(POINTS.min(theirs), theirs),
@@ -256,7 +257,7 @@ impl TablePlan {
         }
     }
 
-    /// Cuts a recipe to the share of its budget. Along a curve the network is evaluated as its columns say, otherwise
+    /// Cuts a recipe to the share of its budget. For a curve the network is evaluated as its columns say, otherwise
     /// greedily.
     fn scale(&self, recipe: &mut Recipe, row: Option<&Row>) -> Result<(), ReproduceError> {
         scale(recipe, &self.options);
@@ -292,7 +293,7 @@ impl TablePlan {
         Ok(())
     }
 
-    /// Why a row needs no training: all of its figures are by searches that were not requested.
+    /// Why a row needs no training: all of its figures use searches that were not requested.
     fn not_asked_for(&self, row: &Row) -> Result<Option<String>, ReproduceError> {
         let mut reason = None;
         for column in &self.table.columns {
@@ -342,7 +343,7 @@ impl TablePlan {
         Ok(Ok(training))
     }
 
-    /// Adds the training of a recipe, and those that it needs, unless they are there.
+    /// Adds the training of a recipe, and those that it needs, unless they exist.
     fn add(&mut self, name: &str, row: Option<&Row>) -> Result<usize, ReproduceError> {
         let mut recipe = Recipe::load(name, &[])?;
         let budget = in_words(recipe.budget);
@@ -366,7 +367,7 @@ impl TablePlan {
         Ok(self.trainings.len() - 1)
     }
 
-    /// Adds the lesson of a network. A shorter one is the beginning of a longer one, and no training of its own.
+    /// Adds the lesson of a network. A shorter lesson is the beginning of a longer one, not a separate training.
     fn add_lesson(&mut self, name: String, network: Taught, samples: u64) -> usize {
         let (part, budget) = (self.options.part(samples), format!("{} records", short(samples)));
         let known = self.trainings.iter_mut().enumerate().filter(|(_, training)| training.name == name);
@@ -390,7 +391,7 @@ impl TablePlan {
         self.trainings.len() - 1
     }
 
-    /// What a figure is made of; takes note of the evaluation that it needs.
+    /// The source of a figure; adds the evaluation that it needs.
     fn source(&mut self, row: &Row, column: &Column, training: usize) -> Result<Source, ReproduceError> {
         let (entrant, limit) = match (column.measure, row.lesson()) {
             (Measure::HighestInTraining, _) => return Ok(Source::Trained { training }),
@@ -432,7 +433,7 @@ impl TablePlan {
         }
     }
 
-    /// Takes note of an evaluation, unless it is there.
+    /// Adds an evaluation, unless it exists.
     fn add_evaluation(&mut self, training: usize, entrant: Entrant, games: u64) {
         let evaluations = &mut self.trainings[training].evaluations;
         if !evaluations.iter().any(|(other, _)| *other == entrant) {
@@ -441,7 +442,7 @@ impl TablePlan {
     }
 }
 
-/// Who played the games of a directory of records.
+/// The player of the games in a directory of records.
 fn whose_games(records: &Path) -> Result<String, ReproduceError> {
     let shards = shards(records).map_err(DcnnError::from)?;
     let about = ShardInfo::read(&shards[0]).map_err(DcnnError::from)?.about;
@@ -449,7 +450,7 @@ fn whose_games(records: &Path) -> Result<String, ReproduceError> {
     Ok(format!("games of {model} with {search}, {files} file{} in {place}", plural(files as u64)))
 }
 
-/// More games than these would take longer than the training of a small share.
+/// An upper bound on the games: more would take longer than the training of a small share.
 fn most_games(limit: Option<Limit>) -> u64 {
     match limit {
         Some(Limit::Plies(1)) | None => 1000,
@@ -458,8 +459,8 @@ fn most_games(limit: Option<Limit>) -> u64 {
     }
 }
 
-/// Cuts a recipe to a share of its budget: resets that are counted in actions shrink with it, and so do the first states
-/// of a stage that are collected before it is trained, which would take up all of a small budget.
+/// Cuts a recipe to a share of its budget. Resets, which are counted in actions, shrink with it, and so do the first
+/// states of a stage that are collected before it is trained, which would otherwise use up a small budget.
 fn scale(recipe: &mut Recipe, options: &Options) {
     let part = |number: u64| options.part(number);
     recipe.budget = match recipe.budget {

@@ -1,4 +1,4 @@
-//! Ours beside the paper's: the table, and a verdict on each claim.
+//! Our figures beside the paper's: the table, and a verdict on each claim.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,18 +19,18 @@ pub struct Report {
     pub table: String,
     /// What it is about.
     pub title: String,
-    /// Where it stands in the paper.
+    /// Where it is in the paper.
     pub place: String,
     /// The paper's budget of a training.
     pub budget: String,
     /// The share of it that was used.
     pub share: f64,
-    /// Whose games taught; none where no records were needed.
+    /// Whose games teach; `None` if no records are needed.
     #[serde(default)]
     pub taught_by: Option<String>,
     /// The number of trainings of each row: the paper's, and ours.
     pub trainings: [u64; 2],
-    /// What stands behind ± in the paper.
+    /// The meaning of ± in the paper.
     pub spread: Spread,
     /// The names of the columns.
     pub columns: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Report {
     pub rows: Vec<ReportRow>,
     /// The claims.
     pub claims: Vec<ClaimReport>,
-    /// The seconds that all trainings took, one after the other.
+    /// The total seconds of all trainings.
     pub seconds: f64,
 }
 
@@ -47,22 +47,22 @@ pub struct Report {
 pub struct ReportRow {
     /// Its name.
     pub name: String,
-    /// What the paper calls it.
+    /// Its name in the paper.
     pub label: String,
     /// The name of its training: of its recipe, or of the network that is taught.
     pub recipe: String,
-    /// The mean number of actions of its trainings, or the records that it was taught by; none when there was no training.
+    /// The mean number of actions of its trainings, or of records that taught it; `None` without a training.
     pub actions: Option<f64>,
     /// Its figures, column by column.
     pub cells: Vec<Cell>,
 }
 
-/// A figure of the paper's, and ours.
+/// A figure of the paper and ours.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Cell {
     /// The paper's, if it has one.
     pub paper: Option<Figure>,
-    /// Ours, if it was measured …
+    /// Our figure, if it was measured …
     pub ours: Option<Ours>,
     /// … and otherwise why not.
     pub left_out: Option<String>,
@@ -73,20 +73,20 @@ pub struct Cell {
 pub struct Ours {
     /// The mean.
     pub mean: f64,
-    /// The standard deviation; none for one number.
+    /// The standard deviation; `None` for a single number.
     pub sd: Option<f64>,
-    /// Half the 95% interval of the mean; none for one number.
+    /// Half the 95% interval of the mean; `None` for a single number.
     pub ci95: Option<f64>,
     /// What it is the mean of.
     pub of: Of,
-    /// How many trainings, or games or batches of one training.
+    /// The number of trainings, or of games or batches of one training.
     pub count: usize,
-    /// The games of each evaluation; none for figures of the training itself.
+    /// The games of each evaluation; `None` for figures of the training itself.
     pub games: Option<u64>,
 }
 
 impl Ours {
-    /// What is shown behind ±: of the paper's kind, where there are several trainings.
+    /// The number displayed after ±: the same kind as in the paper, if there are several trainings.
     pub fn plus_minus(&self, paper: Spread) -> Option<f64> {
         match (self.of, paper) {
             (Of::Trainings, Spread::TrainingsSd) => self.sd,
@@ -96,7 +96,7 @@ impl Ours {
 }
 
 impl Report {
-    /// Puts together what came of a plan.
+    /// Creates the report from the results of a plan.
     pub fn new(plan: &TablePlan, trained: &[Vec<Trained>]) -> Report {
         let table = &plan.table;
         let sample = |row, column| sample(plan, trained, row, column);
@@ -142,7 +142,7 @@ fn report_row(plan: &TablePlan, trained: &[Vec<Trained>], row: usize) -> ReportR
     let data = &plan.table.rows[row];
     let training = plan.sources[row].iter().find_map(Source::training);
     let actions = training.map(|training| match data.lesson() {
-        // Several rows may be points of one training.
+        // Several rows can be points of one training.
         Some((_, samples)) => plan.options.part(samples) as f64,
         None => {
             let actions = trained[training].iter().map(|trained| trained.record.actions as f64);

@@ -1,18 +1,18 @@
-//! Numbers behind a figure of ours, and the difference between two of them.
+//! Samples behind our figures, and the difference between two of them.
 
 use serde::{Deserialize, Serialize};
 
 use afterstate_lab::stats::{Spread, student};
 
-/// What the numbers of a sample are.
+/// What a sample has one number for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Of {
-    /// One number for each training.
+    /// Each training.
     Trainings,
-    /// One number for each game of one training.
+    /// Each game of one training.
     Games,
-    /// One number for each of the last batches of records of one training.
+    /// Each of the last batches of records of one training.
     Batches,
 }
 
@@ -28,16 +28,16 @@ pub struct Sample {
 /// The difference of two figures with its 95% confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Difference {
-    /// The first less the second.
+    /// The first minus the second.
     pub mean: f64,
-    /// The lower end of the interval; none where one number is all there is.
+    /// The lower end of the interval; `None` if there is only a single number.
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
 }
 
 impl Sample {
-    /// One number for each training.
+    /// A sample with one number for each training.
     pub fn of_trainings(values: Vec<f64>) -> Self {
         Sample { of: Of::Trainings, values }
     }
@@ -47,18 +47,18 @@ impl Sample {
         self.values.iter().sum::<f64>() / self.values.len().max(1) as f64
     }
 
-    /// The standard deviation (n − 1) and half the 95% interval of the mean; none for one number.
+    /// The standard deviation (n − 1) and half the 95% interval of the mean; `None` for a single number.
     pub fn spread(&self) -> (Option<f64>, Option<f64>) {
         Spread::of(self.values.clone()).map_or((None, None), |spread| (spread.sd, spread.ci95))
     }
 
-    /// All numbers over another one.
+    /// Divides all numbers by another one.
     pub(super) fn divided_by(self, number: f64) -> Self {
         let values = self.values.into_iter().map(|value| value / number).collect();
         Sample { values, ..self }
     }
 
-    /// This less the other, by Welch's test: the scatter of the two need not be the same.
+    /// The difference to another sample, by Welch's test: the variances may differ.
     pub fn less(&self, other: &Sample) -> Difference {
         let mean = self.mean() - other.mean();
         let error = |sample: &Sample| {
@@ -69,7 +69,7 @@ impl Sample {
             return Difference { mean, low: None, high: None };
         };
         let freedom = (a + b).powi(2) / (a * a / freedom_a + b * b / freedom_b).max(f64::MIN_POSITIVE);
-        // Fewer degrees of freedom are on the safe side.
+        // Rounding the degrees of freedom down is conservative.
         let half = student((freedom as usize).max(1)) * (a + b).sqrt();
         Difference { mean, low: Some(mean - half), high: Some(mean + half) }
     }

@@ -1,4 +1,4 @@
-//! A training that rows of a table need, and who plays the games that it is evaluated by.
+//! A training that rows of a table need, and the players of its evaluations.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub struct Training {
     pub method: Method,
     /// The training whose weights it begins with.
     pub after: Option<usize>,
-    /// Who plays when it is evaluated, and the number of games of each.
+    /// The players of its evaluations, and the number of games of each.
     pub evaluations: Vec<(Entrant, u64)>,
 }
 
@@ -31,14 +31,14 @@ pub enum Method {
     Lesson(dcnn::DcnnSettings),
 }
 
-/// Who plays the games of an evaluation.
+/// A player of an evaluation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Entrant {
     /// The trained network, with a search.
     Searching(PlayerSpec),
-    /// The policy after so many records, by majority vote.
+    /// The policy after this many records, by majority vote.
     Voting(u64),
-    /// The network of values that was taught by records, greedily.
+    /// The value network taught by records, greedily.
     Valuing,
 }
 
@@ -52,7 +52,7 @@ impl Entrant {
         }
     }
 
-    /// Whether it plays without looking ahead.
+    /// Whether it plays without lookahead.
     pub fn is_greedy(&self) -> bool {
         match self {
             Entrant::Searching(player) => player.is_greedy(),

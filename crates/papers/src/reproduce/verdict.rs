@@ -1,4 +1,4 @@
-//! Whether what a paper claims was seen in our figures.
+//! Whether our figures confirm what a paper claims.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use super::{
     sample::{Difference, Sample},
 };
 
-/// Whether a claim was seen, by the 95% intervals of the differences.
+/// Whether a claim is confirmed, by the 95% intervals of the differences.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Every difference is as claimed.
     Seen,
-    /// A difference is the other way round.
+    /// A difference has the opposite sign.
     NotSeen,
-    /// Some interval leaves it open.
+    /// Some interval does not decide it.
     Undecided,
-    /// A row that it is about was not measured.
+    /// One of its rows was not measured.
     NotMeasured,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A claim, and what our figures say.
+/// A claim, and what our figures say about it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ClaimReport {
     /// The claim.
@@ -44,7 +44,7 @@ pub struct ClaimReport {
     pub place: String,
     /// Whether it was seen.
     pub verdict: Verdict,
-    /// The differences that it stands on.
+    /// The differences on which it rests.
     pub pairs: Vec<Pair>,
 }
 
@@ -55,9 +55,9 @@ pub struct Pair {
     pub first: String,
     /// The one that it is compared with.
     pub second: String,
-    /// The first less the second; none when one of them was not measured.
+    /// The first minus the second; `None` if one of them was not measured.
     pub difference: Option<Difference>,
-    /// What this pair says.
+    /// The verdict for this pair.
     pub verdict: Verdict,
 }
 
@@ -119,7 +119,7 @@ fn is_within(difference: &Difference, band: f64) -> Verdict {
     }
 }
 
-/// One difference the other way round is enough against a claim; for it, all must agree.
+/// A single opposite difference refutes a claim; to confirm it, all must agree.
 fn together(verdicts: impl Iterator<Item = Verdict> + Clone) -> Verdict {
     let any = |wanted| verdicts.clone().any(|verdict| verdict == wanted);
     if any(Verdict::NotSeen) {
@@ -144,7 +144,7 @@ mod tests {
         Table::parse("p/t", &format!("{head}{rows}[[claim]]\nsays = ''\nplace = ''\n{claim}")).unwrap()
     }
 
-    /// The verdict when a, b and c have these values in column x, and the tenfold in y.
+    /// The verdict if a, b and c have these values in column x, and ten times these in y.
     fn verdict(claim: &str, values: [&[f64]; 3]) -> Verdict {
         let table = table(claim);
         let sample = |row: usize, column: usize| {

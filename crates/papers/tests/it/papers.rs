@@ -1,4 +1,4 @@
-//! The papers' figures: every one stands in the text of the table that it is said to be from.
+//! The papers' figures: each one occurs in the text of the table to which it is attributed.
 
 use std::{collections::HashSet, fs, path::Path};
 
@@ -22,7 +22,7 @@ fn tables() -> impl Iterator<Item = Table> {
     table_names().map(|name| Table::find(name).unwrap())
 }
 
-/// The text of a paper; none where the texts are not at hand.
+/// The text of a paper; `None` if the texts are not available.
 fn text_of(paper: &str) -> Option<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/papers");
     let begin = TEXTS.iter().find(|(name, _)| *name == paper)?.1;
@@ -31,8 +31,8 @@ fn text_of(paper: &str) -> Option<String> {
     Some(fs::read_to_string(file.path()).unwrap())
 }
 
-/// A text without markup, in which `280\ 123 \pm 4920` and `280,123 ± 4,920` are the same; what is between two numbers
-/// is kept apart.
+/// A text without markup, in which `280\ 123 \pm 4920` and `280,123 ± 4,920` are the same; separators between two
+/// numbers are kept.
 fn plain(text: &str) -> String {
     let mut text = text.replace("\\pm", "±").replace("<math>", "").replace("</math>", "");
     for markup in ["<b>", "</b>", "\\%", "\\;", "\\ ", "\\,", "$", "{", "}", "%", "(", ")"] {
@@ -53,12 +53,12 @@ fn plain(text: &str) -> String {
     text.iter().enumerate().filter(keep).map(|(_, &c)| c).collect()
 }
 
-/// Whether a number, with what stands behind ±, is in a plain text, not as a part of another.
+/// Whether a number, with its ±, is in a plain text, not as a part of another number.
 fn holds(text: &str, figure: &str) -> bool {
     let inside = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit() || c == '.' || c == '±');
     text.match_indices(figure).any(|(at, found)| {
         let after = &text[at + found.len()..];
-        // The end of a sentence is no part of a number.
+        // The full stop at the end of a sentence is not part of a number.
         let ends = after.starts_with(". ");
         !inside(text[..at].chars().next_back()) && (ends || !inside(after.chars().next()))
     })
@@ -122,7 +122,7 @@ fn tables_are_whole() {
             match row.dcnn {
                 _ if row.tuples.is_some() => assert!(table.is_counted(), "{name}: {}", row.name),
                 Some(dcnn) => {
-                    // Error and accuracy are those of the end, and not of a point that shares the training.
+                    // Error and accuracy are those of the end, not of an intermediate point.
                     let of_the_end =
                         |column: &Column| matches!(column.measure, Measure::Error | Measure::Accuracy);
                     let same = |other: &&Row| table.training_name(other) == table.training_name(row);
@@ -152,7 +152,7 @@ fn tables_are_whole() {
     }
 }
 
-/// No table is said to have been run and not to be run.
+/// No table is listed both as run and as not run.
 #[test]
 fn what_has_results_has_a_way_to_them() {
     for table in tables() {
@@ -162,7 +162,7 @@ fn what_has_results_has_a_way_to_them() {
     }
 }
 
-/// The paper's own times are as proportional to the number of tuples as its text says and our claims ask.
+/// The paper's own times are as proportional to the number of tuples as its text and our claims say.
 #[test]
 fn the_papers_times_are_proportional_as_it_says() {
     let proportional = |table: &Table| {
@@ -231,7 +231,7 @@ fn rows_and_columns_of_one_lesson_share_its_training() {
     assert_eq!((one.trainings.len(), one.left_out().count()), (3, 0));
 }
 
-/// Rows of which only deeper searches are measured are not trained: X1 and X2 of this table take three trainings.
+/// Rows of which only deeper searches are measured are not trained: X1 and X2 of this table need three trainings.
 #[test]
 fn rows_that_are_only_searched_deeper_need_no_training() {
     let plan = |plies| {
@@ -262,7 +262,7 @@ fn rows_that_are_only_searched_deeper_need_no_training() {
     assert_eq!(plan(None).trainings.len(), 7, "{:?}", names(&plan(None)));
 }
 
-/// Every shipped recipe of a table is a row here, so that none is forgotten.
+/// Every shipped recipe of a table is a row here, so that none is missed.
 #[test]
 fn every_recipe_of_a_paper_is_in_a_table() {
     let used: HashSet<_> = tables()
@@ -310,7 +310,7 @@ fn every_table_and_figure_of_the_papers_is_listed() {
                 })
             };
             let last = (1..20).filter(|&number| mentions(number)).max();
-            // terauchi-2025 speaks of a Figure 5 that it does not have: the tuples are in its Table 5.
+            // terauchi-2025 refers to a nonexistent Figure 5: the tuples are in its Table 5.
             let expected = if (paper, kind) == ("terauchi-2025", "figure") { 5 } else { count };
             assert_eq!(last, Some(expected), "{paper}: the last {kind}");
         }
@@ -318,7 +318,7 @@ fn every_table_and_figure_of_the_papers_is_listed() {
     assert!(names.contains("kondo-2019/section-6"));
 }
 
-/// What is counted is what the papers print.
+/// Computed figures match those that the papers print.
 #[test]
 fn counted_tables_are_the_papers() {
     let mut figures = 0;
@@ -337,7 +337,7 @@ fn counted_tables_are_the_papers() {
         for (row, cell) in report.rows.iter().flat_map(|row| row.cells.iter().map(move |cell| (row, cell))) {
             let (Some(paper), Some(ours)) = (&cell.paper, &cell.ours) else { continue };
             let digits = paper.text.split_once('.').map_or(0, |(_, digits)| digits.len() as i32);
-            // The paper cuts digits off, or rounds.
+            // The paper truncates digits, or rounds.
             let off = (ours.mean - paper.value).abs() * 10f64.powi(digits);
             assert!(off < 1.0, "{}, {}: {} and {}", report.table, row.label, paper.text, ours.mean);
             figures += 1;

@@ -1,4 +1,4 @@
-//! A report on real small runs: whole, safe, and with games that can be played again.
+//! A report on real small runs: complete, safe, and with games that can be replayed.
 
 use std::{path::Path, sync::atomic::AtomicBool};
 

@@ -12,7 +12,7 @@ use afterstate_papers::reproduce::{
     work::{self, Event, Trained},
 };
 
-/// Small networks on 3×3: one that learns, one that hardly does, one that goes on from the first.
+/// Small networks on 3×3: one that learns, one that hardly does, one that continues the first.
 const RECIPES: &str = "
 game.side = 3
 network.tuples = ['0123', '0134']
@@ -119,7 +119,7 @@ fn what_is_done_is_not_done_again_and_an_interruption_changes_nothing() {
                 Event::Playing(entrant, games, _) => (entrant.to_string(), games as f64),
                 Event::Done(_) | Event::Warning(_) => return,
             };
-            // A training says first where it goes on from, which is no news.
+            // A training first reports where it continues from, which is not new.
             let before = reached.insert((job, stage), come);
             if come > before.unwrap_or_default() {
                 further = true;

@@ -11,7 +11,7 @@ use afterstate_papers::reproduce::{
     work::{self, Event, Trained},
 };
 
-/// A network that can learn and one that hardly can, with two points of the second on the way.
+/// A network that can learn and one that hardly can, with two intermediate points of the second.
 const TABLE: &str = "
 title = 'T'
 place = 'Table 1'
@@ -48,7 +48,7 @@ above = ['two']
 below = ['one']
 ";
 
-/// The plan with batches and a buffer for so few records.
+/// The plan with batches and a buffer for this few records.
 fn plan(records: Option<&Path>, trainings: Option<u64>) -> TablePlan {
     let options = Options {
         share: 0.001,
@@ -81,7 +81,7 @@ fn go(plan: &TablePlan, directory: &Path) -> (Vec<Vec<Trained>>, usize) {
     (trained.expect("nobody stopped it"), batches)
 }
 
-/// A network of values is taught by the same records, and plays greedily.
+/// A value network is taught by the same records, and plays greedily.
 #[test]
 fn a_network_of_values_is_taught_and_plays() {
     let table = "
@@ -135,7 +135,7 @@ fn a_table_of_lessons_is_taught_tested_and_judged() {
     assert!(ours(0, 0).mean < 0.5 && ours(0, 1).mean > 0.8, "{:?} {:?}", ours(0, 0), ours(0, 1));
     assert_eq!(report.rows.iter().map(|row| row.actions.unwrap()).collect::<Vec<_>>(), [6e4, 6e4, 4.5e4]);
 
-    // The figures are those of the games that were kept, at each point of the training.
+    // The figures are those of the stored games, at each point of the training.
     let games = |row: usize, records: u64| trained[row][0].games(Entrant::Voting(records)).to_vec();
     let mean = |row, records| {
         let games = games(row, records);

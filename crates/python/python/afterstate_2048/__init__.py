@@ -3,7 +3,7 @@
 Boards are numpy arrays of uint8 exponents (0 is empty, 1 is a 2, 11 is a 2048) whose last two axes
 are rows and columns, of 4×4, 3×3 or 2×2 cells. Actions are 0 up, 1 right, 2 down, 3 left.
 
-The environments are registered with Gymnasium when that is installed::
+The environments are registered with Gymnasium if that is installed::
 
     gymnasium.make("afterstate_2048:Afterstate/2048-v0")
 """

@@ -118,7 +118,7 @@ class Environments:
 
 @final
 class Model:
-    """A model that plays: an n-tuple network or a DCNN. Made by ``load``."""
+    """A model that plays: an n-tuple network or a DCNN. Created by ``load``."""
 
     @property
     def name(self) -> str: ...
@@ -161,7 +161,7 @@ def import_model(source: _Path, output: _Path) -> None: ...
 def _tables(model: _Path) -> list[tuple[str, npt.NDArray[np.float32]]]: ...
 @final
 class Learner:
-    """An n-tuple network that learns from targets which Python computes."""
+    """An n-tuple network that learns from targets computed in Python."""
 
     def __new__(
         cls,
@@ -225,7 +225,7 @@ def train(
 ) -> Training: ...
 @final
 class Solution:
-    """The exact values of a small board under the best play."""
+    """The exact values of a small board under optimal play."""
 
     def __new__(cls, path: _Path) -> Self: ...
     @property

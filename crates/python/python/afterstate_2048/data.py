@@ -1,4 +1,4 @@
-"""Play records, as ``afterstate record`` writes them."""
+"""Play records written by ``afterstate record``."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def _shards(path: Path) -> list[Path]:
 def records(path: str | PathLike[str], library: str = "polars") -> Any:
     """The play records of a file or directory, as a polars LazyFrame or a pyarrow dataset.
 
-    Nothing is read before it is asked for, and what is read is not copied through Python: both libraries
-    read the Parquet files themselves. Columns: ``game``, ``ply``, ``board``, ``move``, ``reward``,
+    Data is read lazily and not copied through Python: both libraries read the Parquet files
+    themselves. Columns: ``game``, ``ply``, ``board``, ``move``, ``reward``,
     ``spawn_cell``, ``spawn_tile``, ``score_to_end``.
     """
     shards = _shards(Path(path))
@@ -38,14 +38,14 @@ def records(path: str | PathLike[str], library: str = "polars") -> Any:
     raise ValueError(f'library must be "polars" or "pyarrow", not {library!r}')
 
 
-#: The exponent that a character of a board's text stands for; 255 for the others.
+#: The exponent of each character of a board's text; 255 for invalid characters.
 _EXPONENTS = np.full(256, 255, np.uint8)
 for _exponent, _character in enumerate("0123456789abcdefgh"):
     _EXPONENTS[ord(_character)] = _exponent
 
 
 def record_boards(column: Any) -> npt.NDArray[np.uint8]:
-    """The boards of a ``board`` column, of polars or pyarrow, as an array of shape (n, 4, 4)."""
+    """The boards of a polars or pyarrow ``board`` column, as an array of shape (n, 4, 4)."""
     array = column.to_arrow() if hasattr(column, "to_arrow") else column
     if hasattr(array, "combine_chunks"):
         array = array.combine_chunks()
@@ -61,5 +61,5 @@ def record_boards(column: Any) -> npt.NDArray[np.uint8]:
         raise ValueError("a board has sixteen characters")
     boards = _EXPONENTS[texts]
     if (boards > 17).any():
-        raise ValueError("a character of a board is none of 0-9 and a-h")
+        raise ValueError("a character of a board is not one of 0-9 and a-h")
     return boards.reshape(-1, 4, 4)

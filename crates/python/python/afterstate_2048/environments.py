@@ -1,7 +1,7 @@
 """Gymnasium environments: one game, or many that are stepped together by native threads.
 
 An environment that was reset with a seed s plays the numbered games (s, 0), (s, 1), … one after the
-other, the same as ``Game(s, 0)`` and as the command. The i-th of many is seeded with s + i.
+other, which are those of ``Game(s, 0)`` and of the command. The i-th of many has the seed s + i.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from . import _native
 from .render import picture
 from .rules import from_text
 
-#: Points, boards before and boards after: of one environment, or arrays of many.
+#: A function of points, board before and board after: of one environment, or arrays of many.
 Reward: TypeAlias = "str | Callable[[Any, npt.NDArray[np.uint8], npt.NDArray[np.uint8]], Any]"
 
 _TILES = 18
@@ -49,7 +49,7 @@ def _check_reward(reward: object) -> None:
 
 
 def _read_options(options: dict[str, Any] | None) -> tuple[int | None, Any]:
-    """The number of the game and the start board that options ask for."""
+    """The number of the game and the start board that the options request."""
     unknown = set(options or {}) - {"game", "board"}
     if unknown:
         raise ValueError(f"unknown options {sorted(unknown)}: there are game and board")
@@ -66,7 +66,7 @@ class Game2048(gymnasium.Env[Any, Any]):
         observation: ``exponents``, ``one-hot`` (an axis of 18), ``faces``, or ``afterstates``.
         reward: ``score``, ``log`` (log2 of 1 + the points), or a function of (points, board before,
             board after).
-        illegal: What an action that moves nothing does: ``ignore`` (no new tile, no reward), ``end``
+        illegal: The effect of an action that moves nothing: ``ignore`` (no new tile, no reward), ``end``
             (the episode terminates) or ``error`` (a ValueError).
         render_mode: ``ansi``, ``rgb_array`` or ``human`` (in the terminal).
 
@@ -108,13 +108,13 @@ class Game2048(gymnasium.Env[Any, Any]):
 
     @property
     def board(self) -> npt.NDArray[np.uint8]:
-        """The exponents of the present board."""
+        """The exponents of the current board."""
         board: npt.NDArray[np.uint8] = self._game.boards()[0]
         return board
 
     @property
     def score(self) -> int:
-        """The score of the present game."""
+        """The score of the current game."""
         return self._game.observe_one()[2]
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -161,10 +161,10 @@ class Game2048(gymnasium.Env[Any, Any]):
 
 
 class AfterstateGame2048(Game2048):
-    """2048 where the agent sees what its moves lead to.
+    """2048 where the agent observes the results of its moves.
 
-    The observation has the boards that the four moves leave, before the new tile (``afterstates``), and
-    the points that they earn (``rewards``); the action picks one of them. What an illegal move leaves is
+    The observation has the boards after each of the four moves, before the new tile (``afterstates``),
+    and their points (``rewards``); the action picks one of them. The afterstate of an illegal move is
     the board itself: see the mask.
     """
 
@@ -177,7 +177,7 @@ class VectorGame2048(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
 
     Args:
         num_envs: The number of environments.
-        threads: The number of threads; 0 takes as many cores as there is enough to do for.
+        threads: The number of threads; 0 uses as many cores as there is enough work for.
         autoreset_mode: As in Gymnasium: ``NextStep``, ``SameStep`` or ``Disabled``.
         size, four, observation, reward, illegal: As for one environment; a reward function gets arrays.
 
@@ -228,7 +228,7 @@ class VectorGame2048(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
 
     @property
     def boards(self) -> npt.NDArray[np.uint8]:
-        """The exponents of the present boards."""
+        """The exponents of the current boards."""
         return self._games.boards()
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -283,7 +283,7 @@ class VectorGame2048(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
             after[finals[0]] = finals[4]
         rewards = np.array(self._reward(points, before, after), np.float64)
         if rewards.shape != (self.num_envs,):
-            raise ValueError(f"the reward function gave the shape {rewards.shape}, not ({self.num_envs},)")
+            raise ValueError(f"the reward function returned the shape {rewards.shape}, not ({self.num_envs},)")
         if self._mode == AutoresetMode.NEXT_STEP:
             rewards[self._over] = 0
         return rewards
@@ -291,7 +291,7 @@ class VectorGame2048(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
     def _final_infos(
         self, index: npt.NDArray[np.int64], observations: Any, masks: Any, scores: Any
     ) -> dict[str, Any]:
-        """What Gymnasium says of episodes that ended in this step and were followed by others."""
+        """Gymnasium's entries for episodes that ended in this step and were followed by others."""
         which = np.zeros(self.num_envs, np.bool_)
         which[index] = True
         final = np.full(self.num_envs, None, dtype=object)
@@ -320,7 +320,7 @@ class VectorGame2048(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
 
 
 class VectorAfterstateGame2048(VectorGame2048):
-    """Many games where the agents see what their moves lead to."""
+    """Many games where the agents observe the results of their moves."""
 
     def __init__(self, num_envs: int = 1, **options: Any) -> None:
         super().__init__(num_envs, observation="afterstates", **options)
@@ -334,7 +334,7 @@ _AUTORESET = {
 
 
 def register() -> None:
-    """Make the environments known to Gymnasium."""
+    """Register the environments with Gymnasium."""
     for name, one, many in [
         ("Afterstate/2048-v0", "Game2048", "VectorGame2048"),
         ("Afterstate/2048-Afterstates-v0", "AfterstateGame2048", "VectorAfterstateGame2048"),

@@ -1,4 +1,4 @@
-"""What models do beside values and advice."""
+"""Results, evaluations and weights of models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEED = 2048
 
 
 class Results(NamedTuple):
-    """What came out of some games, an element for each."""
+    """The results of games, one element for each."""
 
     game: npt.NDArray[np.uint64]
     score: npt.NDArray[np.uint64]
@@ -45,15 +45,15 @@ def evaluate(
 def weights(path: Path | None) -> dict[str, npt.NDArray[np.float32]]:
     """The weights in a model file by tensor name; without a file, those of the built-in model.
 
-    Read-only views of the mapped file where it holds them plainly. Compact models, the built-in one
-    among them, are unpacked into new arrays.
+    Read-only views of the mapped file if it stores them uncompressed. Compact models, including the
+    built-in one, are unpacked into new arrays.
     """
     views = None if path is None else _views(path)
     return dict(_native._tables(path or "built-in")) if views is None else views
 
 
 def _views(path: Path) -> dict[str, npt.NDArray[np.float32]] | None:
-    """Views of the tensors of a safetensors file; None when they are packed."""
+    """Views of the tensors of a safetensors file; None if they are packed."""
     with open(path, "rb") as file:
         length = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(length))

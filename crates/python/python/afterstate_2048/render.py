@@ -1,4 +1,4 @@
-"""Boards as pictures, in the colours of the page."""
+"""Boards as images, in the colours of the page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DIGITS = (
 
 
 def _srgb(lightness: float, chroma: float, hue: float) -> npt.NDArray[np.uint8]:
-    """The colour ``oklch(lightness chroma hue)`` of a style sheet."""
+    """The CSS colour ``oklch(lightness chroma hue)``."""
     a, b = chroma * np.cos(np.radians(hue)), chroma * np.sin(np.radians(hue))
     to_lms = np.array([[0.3963377774, 0.2158037573], [-0.1055613458, -0.0638541728], [-0.0894841775, -1.2914855480]])
     lms = (lightness + to_lms @ np.array([a, b])) ** 3
@@ -39,13 +39,13 @@ def _srgb(lightness: float, chroma: float, hue: float) -> npt.NDArray[np.uint8]:
     return np.asarray(np.round(255 * curved), np.uint8)
 
 
-#: The light theme of the page, by the names of its ``style.css``: how lightness and hue follow from an exponent.
+#: The light theme of the page, with the names of its ``style.css``: lightness and hue as functions of the exponent.
 WELL, HOLE = (0.88, 0.018, 262), (0.955, 0.008, 262)
 LIGHT, STEP, ROOM, TURNING, HUE, TURN = 0.93, -0.0365, 0.9, 0.575, 172, 11.5
 
 
 def _tile(exponent: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """The colours of a tile and of its figures, as ``board.css`` of the page makes them."""
+    """The colours of a tile and of its digits, as computed by ``board.css`` of the page."""
     lightness = LIGHT + exponent * STEP
     chroma = min(0.028 + 0.0105 * exponent, (1 - lightness) * ROOM)
     ink = float(lightness < TURNING)
@@ -56,7 +56,7 @@ _WELL, _HOLE = _srgb(*WELL), _srgb(*HOLE)
 
 
 def _figures(text: str) -> npt.NDArray[np.bool_]:
-    """A number as a mask of pixels, as large as fits into a cell."""
+    """A number as a pixel mask, as large as fits into a cell."""
     rows = [[_DIGITS[int(digit)].split()[row] for digit in text] for row in range(7)]
     mask = np.array([[pixel == "1" for pixel in "0".join(row)] for row in rows])
     scale = max(1, min((CELL - 16) // mask.shape[1], 6))

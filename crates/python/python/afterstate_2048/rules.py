@@ -28,16 +28,16 @@ def _bits(rng: np.random.Generator, shape: tuple[int, ...]) -> npt.NDArray[np.ui
 
 
 def _lead(boards: object) -> tuple[int, ...]:
-    """The axes before rows and columns; what is no array of boards is left to the native checks."""
+    """The axes before rows and columns; the native code rejects anything but an array of boards."""
     return boards.shape[:-2] if isinstance(boards, np.ndarray) else ()
 
 
 def spawn(
     afterstates: Boards, rng: np.random.Generator, *, four: float = 0.1, out: Boards | None = None
 ) -> Boards:
-    """Put a new tile on each afterstate: a random empty cell, a 4 with probability ``four``.
+    """Put a new tile on a random empty cell of each afterstate, a 4 with probability ``four``.
 
-    One 64-bit number of ``rng`` decides both for each board.
+    One 64-bit number of ``rng`` determines both for each board.
     """
     bits = _bits(rng, _lead(afterstates))
     return _native.spawn(afterstates, bits, four, out)
@@ -48,8 +48,8 @@ def spawns(
 ) -> tuple[Boards, npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """Every state that a new tile can lead to.
 
-    Returns ``(states, probabilities, index)``, where ``index`` says which of the afterstates (counted
-    through all leading axes) each state belongs to: the expectation of some ``values`` of states is
+    Returns ``(states, probabilities, index)``, where ``index`` is the flat index, over all leading
+    axes, of each state's afterstate: the expectation of some ``values`` of the states is
     ``numpy.bincount(index, probabilities * values)``.
     """
     return _native.spawns(afterstates, four)
@@ -96,7 +96,7 @@ def exponents(faces: npt.ArrayLike) -> Boards:
         raise TypeError(f"faces must be integers, not {values.dtype}")
     is_tile = (values == 0) | ((values >= 2) & (values <= 131072) & (values & (values - 1) == 0))
     if not is_tile.all():
-        raise ValueError(f"{values[~is_tile].flat[0]} is no tile: face values are 0, 2, 4, … 131072")
+        raise ValueError(f"{values[~is_tile].flat[0]} is not a tile: face values are 0, 2, 4, … 131072")
     return np.where(values > 0, np.log2(np.maximum(values, 1)), 0).astype(np.uint8)
 
 

@@ -1,4 +1,4 @@
-"""The adapter to stable-baselines3: native environments as one of its ``VecEnv``.
+"""The adapter to stable-baselines3: native environments as a ``VecEnv``.
 
 ::
 
@@ -23,11 +23,11 @@ from .environments import VectorGame2048
 
 
 class Sb3VecEnv(VecEnv):  # type: ignore[misc, unused-ignore]
-    """Many games, as stable-baselines3 wants them. The options are those of ``VectorGame2048``."""
+    """Many games as a ``VecEnv``. The options are those of ``VectorGame2048``."""
 
     def __init__(self, num_envs: int, **options: Any) -> None:
         self.games = VectorGame2048(num_envs, autoreset_mode=AutoresetMode.SAME_STEP, **options)
-        # The base class asks for the render mode while it is being made.
+        # The constructor of the base class queries the render mode.
         self._begin()
         super().__init__(
             num_envs, self.games.single_observation_space, self.games.single_action_space

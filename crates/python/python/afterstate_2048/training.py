@@ -11,12 +11,12 @@ from typing import Any
 from . import _native
 from ._native import Training
 
-#: The trainings that may still be going on.
+#: The trainings that may still be running.
 _trainings: list[Training] = []
 
 
 def _toml(value: object) -> str:
-    """A value as TOML writes it."""
+    """A value in TOML syntax."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -28,11 +28,11 @@ def _toml(value: object) -> str:
             return "[" + ", ".join(_toml(one) for one in value) + "]"
         case Mapping():
             return "{" + ", ".join(f"{json.dumps(k)} = {_toml(v)}" for k, v in value.items()) + "}"
-    raise TypeError(f"{value!r} cannot stand in a recipe: {type(value).__name__} is no type of TOML")
+    raise TypeError(f"{value!r} cannot be used in a recipe: {type(value).__name__} is not a TOML type")
 
 
 def _overrides(prefix: str, values: Mapping[str, object]) -> list[str]:
-    """The overrides ``KEY=VALUE`` of a dict, whose values may be dicts."""
+    """The overrides ``KEY=VALUE`` of a dict, which may be nested."""
     overrides = []
     for key, value in values.items():
         if isinstance(value, Mapping):
@@ -52,16 +52,16 @@ def train(
     threads: int | None = None,
     seed: int | None = None,
 ) -> Training:
-    """Begin a run in the background.
+    """Start a run in the background.
 
     ``recipe`` is the name of a shipped recipe, a file, or a dict of the same sections and keys; with
     ``resume`` also the directory of a run. ``set`` overrides keys, such as ``{"budget.actions": 1e6}``
     or ``{"budget": {"actions": 1e6}}``. ``callback`` is called from the background thread with dicts
-    whose ``"kind"`` is ``progress``, ``log``, ``evaluation`` or ``warning``; an exception that it
-    raises stops the training, and ``wait`` raises it again.
+    whose ``"kind"`` is ``progress``, ``log``, ``evaluation`` or ``warning``; if it raises an
+    exception, the training stops and ``wait`` raises that exception again.
 
-    Everything is saved in the directory ``out`` (without it, ``runs/NAME``), also when the training is
-    stopped, and when the interpreter exits.
+    Everything is saved in the directory ``out`` (by default, ``runs/NAME``), also when the training is
+    stopped or the interpreter exits.
     """
     text = None
     if isinstance(recipe, Mapping):
@@ -83,13 +83,13 @@ def train(
 
 @atexit.register
 def _stop_all() -> None:
-    """Save what is still being trained: threads do not outlive the interpreter."""
+    """Save running trainings: threads do not outlive the interpreter."""
     for training in _trainings:
         training.stop()
     for training in _trainings:
         try:
             training.wait()
-        except Exception:  # noqa: BLE001  (nobody is left to hear of it)
+        except Exception:  # noqa: BLE001  (nobody is left to handle it)
             pass
 
 

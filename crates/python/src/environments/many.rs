@@ -17,12 +17,12 @@ use crate::{
     rules,
 };
 
-/// Nanoseconds that a step, a reset, and looking at an environment take.
+/// The approximate nanoseconds of a step, a reset, and an observation.
 const STEP: usize = 30;
 const RESET: usize = 100;
 pub(super) const LOOK: usize = 5;
 
-/// How environments behave.
+/// The settings of environments.
 #[derive(Clone, Copy)]
 pub(super) struct EnvironmentSettings {
     pub(super) four: f64,
@@ -32,7 +32,7 @@ pub(super) struct EnvironmentSettings {
     pub(super) autoreset: Autoreset,
 }
 
-/// Which environments begin anew, and how.
+/// Which environments are reset, and how.
 pub(super) struct Reset<'a> {
     pub(super) mask: Option<&'a [bool]>,
     pub(super) seeds: Option<&'a [Option<u64>]>,
@@ -40,7 +40,7 @@ pub(super) struct Reset<'a> {
     pub(super) board: Option<&'a [u8]>,
 }
 
-/// Environments with their side hidden.
+/// Environments, independent of their side.
 pub(super) trait Environment: Send + Sync {
     fn reset(&mut self, py: Python<'_>, reset: Reset<'_>) -> PyResult<()>;
     fn step<'py>(&mut self, py: Python<'py>, actions: &[i64]) -> PyResult<Stepped<'py>>;
@@ -62,10 +62,10 @@ pub(super) struct Many<const N: usize> {
     threads: Threads,
 }
 
-/// An episode that was over and has been replaced: the environment, its last state, its score.
+/// A finished episode that has been replaced: the environment, its last state, its score.
 type Final<const N: usize> = (usize, State<N>, u64);
 
-/// The environments of a thread, and where it puts what comes out.
+/// The environments of a thread, and the outputs that it writes.
 struct Piece<'a, const N: usize> {
     rules: &'a Rules,
     settings: &'a EnvironmentSettings,
@@ -79,7 +79,7 @@ struct Piece<'a, const N: usize> {
     finals: &'a mut Vec<Final<N>>,
 }
 
-/// A step of each.
+/// Steps each of them.
 impl<const N: usize> Kernel for Piece<'_, N> {
     type Output = ();
 
@@ -120,7 +120,7 @@ impl<const N: usize> Many<N> {
         Many { settings, rules, ones, threads: Threads::default() }
     }
 
-    /// Rejects what cannot be done, before anything is done.
+    /// Rejects invalid actions before any environment changes.
     fn check(&self, actions: &[i64]) -> PyResult<()> {
         if let Some(index) = actions.iter().position(|action| !(0..4).contains(action)) {
             return rules::action(index, actions[index]).map(drop);
@@ -155,7 +155,7 @@ impl<const N: usize> Many<N> {
         self.ones.iter().map(|one| one.state)
     }
 
-    /// The only environment's observation and mask.
+    /// The observation and mask of the only environment.
     fn see_one<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Array<'py, i8>)> {
         let one = &self.ones[0];
         let mask = PyArrayDyn::<i8>::zeros(py, [4].as_slice(), false);
@@ -166,7 +166,7 @@ impl<const N: usize> Many<N> {
         Ok((self.settings.observation.of(py, &[], std::iter::once(one.state))?, mask))
     }
 
-    /// What the last episodes of some environments came to: which ones, their observations, masks, scores and boards.
+    /// The final data of finished episodes: which environments, their observations, masks, scores and boards.
     fn finals<'py>(&self, py: Python<'py>, finals: Vec<Final<N>>) -> PyResult<Finals<'py>> {
         let count = finals.len();
         let (states, masks, index, scores) = released(py, count, STEP, || {
@@ -189,7 +189,7 @@ impl<const N: usize> Many<N> {
         ))
     }
 
-    /// Steps all environments, each thread those of a block, unless an action cannot be made.
+    /// Steps all environments, each thread a block of them, unless an action is invalid.
     fn step_all(
         &mut self,
         actions: &[i64],

@@ -1,6 +1,6 @@
 //! Environments that are stepped together: the native half of the Gymnasium classes.
 //!
-//! An environment that was seeded with s plays the games (s, 0), (s, 1), … one after the other. Nothing that it does depends on
+//! An environment with seed s plays the games (s, 0), (s, 1), … one after the other. Its behaviour does not depend on
 //! the others or on the number of threads.
 
 mod many;
@@ -24,11 +24,11 @@ use many::{Environment, EnvironmentSettings, Many, Reset};
 use observe::Observation;
 use one::{Autoreset, Illegal};
 
-/// Environments to a thread at least. On two idle cores a second thread gains an eighth at 16,384 environments and loses half at
-/// 1,024; where the cores are busy, waiting for a thread to wake loses far more.
+/// The minimum number of environments for each thread. On two idle cores a second thread gains an eighth at 16,384
+/// environments and loses half at 1,024; on busy cores, waiting for a thread to wake loses far more.
 const PER_THREAD: usize = 8192;
 
-/// What makes environments: enough to make them again.
+/// The parameters of environments, which suffice to create them again.
 #[derive(Clone, Serialize, Deserialize)]
 struct Config {
     count: usize,
@@ -40,7 +40,7 @@ struct Config {
     autoreset: Autoreset,
 }
 
-/// What is pickled.
+/// The pickled state.
 #[derive(Serialize, Deserialize)]
 struct Pickle {
     config: Config,
@@ -55,7 +55,7 @@ pub(crate) struct Environments {
 }
 
 type Array<'py, T> = Bound<'py, PyArrayDyn<T>>;
-/// Observations, points, whether each has ended, action masks, scores, and what the episodes that were reset came to.
+/// Observations, points, whether each has ended, action masks, scores, and the final data of episodes that were reset.
 type Stepped<'py> = (
     Bound<'py, PyAny>,
     Array<'py, f64>,
@@ -64,9 +64,9 @@ type Stepped<'py> = (
     Array<'py, i64>,
     Option<Finals<'py>>,
 );
-/// The same of one environment: observation, points, whether it has ended, mask and score.
+/// The same for one environment: observation, points, whether it has ended, mask and score.
 type SteppedOne<'py> = (Bound<'py, PyAny>, u32, bool, Array<'py, i8>, u64);
-/// Of episodes that were reset: which environments, and their last observations, masks, scores and boards.
+/// For episodes that were reset: which environments, and their last observations, masks, scores and boards.
 type Finals<'py> = (Array<'py, i64>, Bound<'py, PyAny>, Array<'py, i8>, Array<'py, i64>, Bound<'py, PyAny>);
 
 impl Environments {
@@ -133,7 +133,7 @@ impl Environments {
         Ok(py.detach(|| Environments::make(config)))
     }
 
-    /// Begins new episodes, of all environments or of those in the mask.
+    /// Starts new episodes, in all environments or in those of the mask.
     #[pyo3(signature = (mask, seeds, number, board))]
     fn reset(
         &mut self,
@@ -166,18 +166,18 @@ impl Environments {
         self.many.reset(py, Reset { mask, seeds: seeds.as_deref(), number, board: board.as_deref() })
     }
 
-    /// Makes one step of each environment.
+    /// Steps each environment.
     fn step<'py>(&mut self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Stepped<'py>> {
         let actions = array::actions(actions, &[self.config.count])?;
         self.many.step(py, actions.as_slice()?)
     }
 
-    /// Makes one step of the only environment: its observation, points, whether it has ended, mask and score.
+    /// Steps the only environment: its observation, points, whether it has ended, mask and score.
     fn step_one<'py>(&mut self, py: Python<'py>, action: i64) -> PyResult<SteppedOne<'py>> {
         self.many.step_one(py, action)
     }
 
-    /// The observations, action masks and scores as they are now.
+    /// The current observations, action masks and scores.
     fn observe<'py>(
         &self,
         py: Python<'py>,
@@ -185,7 +185,7 @@ impl Environments {
         self.many.observe(py)
     }
 
-    /// The same of the only environment.
+    /// The same for the only environment.
     fn observe_one<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Array<'py, i8>, u64)> {
         self.many.observe_one(py)
     }
@@ -203,10 +203,10 @@ impl Environments {
         Ok((py.get_type::<Environments>().getattr("restored")?, (PyBytes::new(py, &bytes),)))
     }
 
-    /// The environments that were pickled.
+    /// Restores pickled environments.
     #[staticmethod]
     fn restored(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        let damaged = || value_error("these are no pickled environments");
+        let damaged = || value_error("these are not pickled environments");
         py.detach(|| {
             let Pickle { config, environments } = serde_json::from_slice(bytes).map_err(|_| damaged())?;
             check_side(config.side as i64)?;
@@ -221,7 +221,7 @@ impl Environments {
     }
 }
 
-/// The choice of this name.
+/// Finds a choice by name.
 fn choose<T: Copy>(what: &str, found: &str, choices: &[(&str, T)]) -> PyResult<T> {
     let choice = choices.iter().find(|(name, _)| *name == found).map(|&(_, choice)| choice);
     choice.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! What an agent sees.
+//! Observations.
 
 use afterstate_game::{LARGEST_EXPONENT, State};
 use numpy::{Element, PyArrayDyn};
@@ -11,24 +11,24 @@ use crate::{
     rules::write_slides,
 };
 
-/// The kinds of tiles that a cell can hold, the empty one included.
+/// The number of values of a cell, including the empty one.
 pub(super) const TILES: usize = LARGEST_EXPONENT as usize + 1;
 
-/// What an observation is.
+/// The kinds of observations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Observation {
     /// Exponents, uint8.
     Exponents,
-    /// A plane for each exponent, uint8, the last axis.
+    /// A plane for each exponent, uint8, along the last axis.
     OneHot,
     /// Face values, int32.
     Faces,
-    /// The four afterstates and what each move earns.
+    /// The four afterstates and the rewards.
     Afterstates,
 }
 
 impl Observation {
-    /// The observations of states, with these axes before those of each.
+    /// The observations of states, with these leading axes.
     pub(super) fn of<'py, const N: usize>(
         self,
         py: Python<'py>,
@@ -61,7 +61,7 @@ impl Observation {
     }
 }
 
-/// Fills an array for so many states.
+/// Fills an array for this many states.
 fn fill_released<T: Element>(
     array: &Bound<'_, PyArrayDyn<T>>,
     count: usize,
@@ -78,7 +78,7 @@ fn each<T, S>(to: &mut [T], len: usize, states: impl Iterator<Item = S>, write: 
     to.chunks_exact_mut(len).zip(states).for_each(|(to, state)| write(state, to));
 }
 
-/// The array holds zeros before.
+/// Expects an array of zeros.
 fn one_hot<const N: usize>(state: State<N>, to: &mut [u8]) {
     let board = state.board();
     to.chunks_exact_mut(TILES).zip(board.exponents()).for_each(|(to, e)| to[usize::from(e) % TILES] = 1);

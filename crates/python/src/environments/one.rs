@@ -1,20 +1,20 @@
-//! One environment: a game after another, and what a step makes of it.
+//! A single environment: consecutive games, and its steps.
 
 use afterstate_game::{GameRng, Moves, Rules, Slides, State, game_rng};
 use serde::{Deserialize, Serialize};
 
-/// What happens when an action would move nothing.
+/// What an illegal action does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Illegal {
     /// Nothing: no tile appears.
     Ignore,
     /// The episode ends.
     End,
-    /// An error, before any environment has moved.
+    /// Raises an error, before any environment has moved.
     Error,
 }
 
-/// When an episode that has ended is followed by the next.
+/// When an ended episode is followed by the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Autoreset {
     NextStep,
@@ -26,7 +26,7 @@ pub(super) enum Autoreset {
 #[derive(Clone)]
 pub(super) struct One<const N: usize> {
     pub(super) state: State<N>,
-    /// The slides of the state: they say what is legal now, and where the next step leads.
+    /// The slides of the state: they determine the legal moves and the next step.
     slides: Slides<N>,
     /// Whether the episode has ended.
     pub(super) over: bool,
@@ -37,7 +37,7 @@ pub(super) struct One<const N: usize> {
     next: u64,
 }
 
-/// What can be kept of an environment.
+/// The saved state of an environment.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Saved {
     pub(super) board: String,
@@ -48,10 +48,10 @@ pub(super) struct Saved {
     next: u64,
 }
 
-/// What a step leads to.
+/// The result of a step.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Stepped {
-    /// The score that it earned.
+    /// The reward.
     pub(super) points: u32,
     pub(super) terminated: bool,
 }
@@ -64,7 +64,7 @@ impl<const N: usize> One<N> {
         One { state, slides: state.slides(), over: false, score: 0, rng, seed, next: 1 }
     }
 
-    /// Begins the next episode: of another seed and with another number where they are given, from a board if there is one.
+    /// Starts the next episode, optionally with another seed, another number, or a given board.
     pub(super) fn reset(
         &mut self,
         rules: &Rules,
@@ -88,7 +88,7 @@ impl<const N: usize> One<N> {
         self.slides.legal
     }
 
-    /// Makes a move, given by its number.
+    /// Makes a move, given by number.
     #[inline(always)]
     pub(super) fn step(&mut self, rules: &Rules, illegal: Illegal, action: usize) -> Stepped {
         if self.legal().mask() >> action & 1 == 0 {
@@ -108,7 +108,7 @@ impl<const N: usize> One<N> {
         Saved { board: state.to_string(), over, score, rng: rng.clone(), seed, next }
     }
 
-    /// `None` when the board is none.
+    /// `None` if the board is invalid.
     pub(super) fn restore(saved: Saved) -> Option<Self> {
         let Saved { board, over, score, rng, seed, next } = saved;
         let state: State<N> = board.parse().ok()?;

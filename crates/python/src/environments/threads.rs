@@ -5,7 +5,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::value_error;
 
-/// Threads beside the caller's own. They do not survive a fork, so that a process that has been forked makes new ones.
+/// Threads in addition to the caller's. They do not survive a fork, so a forked process creates new ones.
 pub(super) struct Helpers {
     pool: ThreadPool,
     process: u32,
@@ -17,7 +17,7 @@ impl Helpers {
         Ok(Helpers { pool, process: std::process::id() })
     }
 
-    /// Does pieces of work, one of them on the caller's thread.
+    /// Runs pieces of work, one of them on the caller's thread.
     pub(super) fn divide<P: Send>(&self, pieces: impl Iterator<Item = P>, work: impl Fn(P) + Sync + Send) {
         let work = &work;
         self.pool.in_place_scope(|scope| {
@@ -29,17 +29,17 @@ impl Helpers {
     }
 }
 
-/// The helpers of an environment, made when they are first needed.
+/// The helpers of an environment, created on first use.
 #[derive(Default)]
 pub(super) struct Threads {
     helpers: Option<Helpers>,
 }
 
 impl Threads {
-    /// So many helpers of this process.
+    /// This many helpers of this process.
     pub(super) fn helpers(&mut self, count: usize) -> PyResult<&Helpers> {
         if self.helpers.as_ref().is_some_and(|helpers| helpers.process != std::process::id()) {
-            // Its threads are the parent's: waiting for them would take for ever.
+            // Its threads are the parent's: waiting for them would never end.
             std::mem::forget(self.helpers.take());
         }
         match &mut self.helpers {

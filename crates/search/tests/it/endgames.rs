@@ -20,9 +20,10 @@ const TARGET: u8 = 6;
 /// The cells of the walls in the first shape, from neighbour to neighbour.
 const SNAKE: [usize; 8] = [0, 1, 2, 3, 7, 6, 5, 4];
 
-/// A network that likes empty cells, so that its values rise with the chances, and walls where they belong, so that they stay there.
+/// A network that likes empty cells, so that its values increase with the chances, and ordered walls, so that they
+/// stay.
 fn network() -> Network {
-    /// Walls in the tuples, each seen from either end; 0 stands for any tile.
+    /// Walls in the tuples, each from both ends; 0 stands for any tile.
     const WALLS: [[usize; 4]; 4] = [[13, 12, 11, 10], [13, 6, 0, 0], [13, 12, 6, 7], [10, 11, 9, 8]];
     network_of(4, |index, noise| {
         let digits: [usize; 4] = std::array::from_fn(|i| index / 18usize.pow(i as u32) % 18);
@@ -48,7 +49,7 @@ fn tables() -> (tempfile::TempDir, Arc<Tables>) {
 /// The walls of a region of a root, and their scale.
 type Region = (u32, Scale);
 
-/// What a search from a state may ask the table for: its walls, with the target among them if the free tiles come to it.
+/// The regions that a search from a state may probe: its walls, with the target among them if the free tiles sum to it.
 fn regions(endgames: &Endgames, network: &Network, board: Board<4>) -> Vec<Region> {
     let tiles: Vec<u8> = board.exponents().filter(|&e| e != 0).collect();
     let (large, small): (Vec<u8>, Vec<u8>) = tiles.into_iter().partition(|&e| e >= TARGET);
@@ -81,7 +82,7 @@ fn chance(table: &Table, walls: u32, board: Board<4>) -> Option<f32> {
         |pair: &[usize]| (pair[0] / 4).abs_diff(pair[1] / 4) + (pair[0] % 4).abs_diff(pair[1] % 4) != 1;
     let breaks = ordered.windows(2).filter(|pair| apart(pair)).count();
     for (i, shape) in SHAPES.iter().enumerate() {
-        // A shape that is its own image is seen through the last of its symmetries.
+        // A shape that is its own image is transformed by the last of its symmetries.
         for symmetry in Symmetry::ALL.into_iter().rev() {
             let mut text = ['.'; 16];
             for cell in 0..16 {
@@ -106,7 +107,7 @@ struct Naive<'a> {
     network: &'a Network,
     endgames: &'a Endgames,
     regions: Vec<Region>,
-    /// How many leaves the table knew.
+    /// The number of leaves that the table knew.
     known: usize,
 }
 
@@ -204,7 +205,7 @@ fn leaves_are_worth_what_the_table_says() {
             }
             *if plain == expected { &mut agree } else { &mut differ } += 1;
         }
-        // With and without a table at the leaves; both come up.
+        // With and without a table at the leaves; both occur.
         assert!(differ > count / 8 && agree > count / 20, "{plies}-ply: {differ} differ, {agree} agree");
     }
 }
@@ -237,10 +238,10 @@ fn walls_out_of_order_and_small_sums_are_left_to_the_network() {
     };
     // In order, with 40 beside the walls.
     assert!(is_changed("dcba/6789/0001/0125"));
-    // The least sum that is looked up, and one that is too small.
+    // The smallest sum that is looked up, and one that is too small.
     assert!(is_changed("dcba/6789/0000/0005"));
     assert!(!is_changed("dcba/6789/0000/0034"));
-    // The walls are there, but two of them are exchanged.
+    // The walls are present, but two of them are swapped.
     assert!(!is_changed("dbca/6789/0001/0125"));
     // A displaced wall may be apart from its neighbours.
     assert!(is_changed("dcba/0789/6001/0125"));
@@ -271,7 +272,7 @@ fn a_table_at_the_root_decides_between_moves() {
                 let value =
                     |chance: Option<f32>| scale.lost + chance.unwrap_or_default() * (scale.won - scale.lost);
                 assert_eq!(bits(advice.values), bits(chances.map(|chance| chance.map(value))), "{state}");
-                // Nearly equal chances may be one value.
+                // Nearly equal chances may have the same value.
                 let made = chances[advice.best().expect("a move") as usize].map(value);
                 assert_eq!(made, Some(value(Some(best(&chances)))), "{state}");
                 decided += 1;
@@ -302,7 +303,7 @@ fn a_search_by_time_does_not_wait() {
         let mut timed = player(Limit::Time(TIME)).with_endgames(Some(&endgames));
         let values =
             |plies, endgames| bits(player(Limit::Plies(plies)).with_endgames(endgames).advise(state).values);
-        // A tenth of its time is not enough for the games that the scale is fitted by: it plays on without.
+        // A tenth of its time is too short for the games to which the scale is fitted: it plays on without.
         let first = timed.advise(state);
         assert_eq!(bits(first.values), values(first.plies, None));
         assert_ne!(bits(first.values), values(first.plies, Some(&ready)));
@@ -318,7 +319,7 @@ fn a_search_by_time_does_not_wait() {
             assert!(start.elapsed() < Duration::from_secs(60), "the table is not ready after a minute");
             sleep(Duration::from_millis(1));
         }
-        // Others may take the processor away now and then.
+        // Other processes may use the processor now and then.
         assert!(searches > 3 && late <= 1 + searches / 4, "{late} of {searches} searches were late");
     }
 }

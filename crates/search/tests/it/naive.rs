@@ -5,7 +5,7 @@ use afterstate_game::{Afterstate, Move, Rules, State};
 use afterstate_network::{Level, Network};
 use afterstate_search::{Expectimax, Limit, Player, SearchSettings, TableSize};
 
-/// The values of the four moves at a depth: no table, nothing shared, nothing skipped but what is behind more than so many
+/// The values of the four moves at a depth: no table, nothing shared, nothing skipped except branches with too many
 /// 4-tiles.
 fn naive<const N: usize>(
     network: &Network,

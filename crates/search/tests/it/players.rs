@@ -1,4 +1,4 @@
-//! Players: time, options, tile-downgrading, random play, and the texts that stand for them.
+//! Players: time, options, tile-downgrading, random play, and their text forms.
 
 use std::{
     sync::{
@@ -36,7 +36,7 @@ fn the_clock_is_kept_and_the_last_finished_depth_counts() {
                 assert_eq!(advice.values, fixed.advise(state).values, "{state}");
             }
         }
-        // A busy machine takes the processor away for as long as it likes: the quickest moves say whether there is
+        // A busy machine may take the processor away for any time: the fastest moves show whether there is
         // a clock.
         times.sort_unstable();
         assert!(
@@ -103,11 +103,11 @@ fn downgrading_halves_what_is_above_the_largest_missing_tile() {
     let downgrade = |state: State<4>| Downgrade::PAPER.apply(state).to_string();
     // 4096 is missing: 8192, 16384 and 32768 are halved.
     assert_eq!(downgrade(state), "e000/db00/c910/7654");
-    // Nothing is missing, and nothing large enough.
+    // No tile is missing, and none is large enough.
     for text in ["fedc/ba98/7654/3210", "e000/0000/0000/0000"] {
         assert_eq!(downgrade(text.parse().expect("a board")), text);
     }
-    // Again and again, as long as it is from 32768 on, and something is missing.
+    // Repeatedly, as long as there is a tile of 32768 or above, and something is missing.
     assert_eq!(downgrade("h100/0000/0000/0000".parse().expect("a board")), "e100/0000/0000/0000");
     assert_eq!(downgrade("gedc/ba98/7654/3210".parse().expect("a board")), "fedc/ba98/7654/3210");
     // The paper's single step.
@@ -134,8 +134,8 @@ fn downgrading_halves_what_is_above_the_largest_missing_tile() {
     }
 }
 
-/// Until the large tiles come to a sum, a tile that is there twice counting as the next smaller one too; then not before the
-/// tile that the sum leads to.
+/// Until the large tiles reach a sum, where the second of two equal tiles counts as the next smaller one; then not
+/// before the tile that the sum leads to.
 #[test]
 fn the_last_part_of_the_way_to_a_tile_is_seen_as_it_is() {
     let downgrade: Downgrade = "16384..28672".parse().expect("such boards");
@@ -348,7 +348,7 @@ fn a_search_by_nodes_depends_on_the_state_alone() {
         assert_eq!(forward, advise(&mut (0..states.len()).rev()), "{text}");
         let fixed = ["1ply", "2ply", "3ply", "4ply+fours=1", "5ply+fours=2", "6ply+fours=2"];
         for ((values, plies, evaluated), state) in forward.iter().zip(&states) {
-            // A node is given all its leaves.
+            // A node gets all its leaves.
             assert!(*evaluated <= 4 + 2 * 3000 + 64, "{evaluated} nodes on {state}");
             if let Some(fixed) = fixed.get(*plies as usize - 1) {
                 assert_eq!(*values, player(&network, fixed).advise(*state).values, "{text} on {state}");

@@ -1,4 +1,4 @@
-//! `/api/v1/advise`: what each move is worth. `/move`: the same for programs that ask for the move alone.
+//! `/api/v1/advise`: the value of each move. `/move`: the best move alone, for simple programs.
 
 use afterstate_game::{AnyBoard, Board, Move, State as GameState};
 use afterstate_lab::{
@@ -20,10 +20,10 @@ use crate::{
     searches::{Class, Stop},
 };
 
-/// The most moves of the line that goes with an advice.
+/// The maximum number of moves of the best line.
 const LINE: u32 = 4;
 
-/// Questions of more boards than this are long ones.
+/// Requests with more boards count as long ones.
 const FEW_BOARDS: usize = 50;
 
 #[derive(Deserialize)]
@@ -33,11 +33,11 @@ pub(crate) struct Question {
     boards: Option<Vec<String>>,
     model: Option<String>,
     search: Option<String>,
-    /// A move on the board, to be judged.
+    /// A move on the board to be graded.
     played: Option<String>,
 }
 
-/// The values of a board's moves, or of those of many boards.
+/// The values of the moves on one board or on many boards.
 pub(crate) async fn advise(
     State(app): State<App>,
     Peer(peer): Peer,
@@ -51,7 +51,7 @@ pub(crate) async fn advise(
     let (shared, limit) = (app.clone(), brain.time_left(&app));
     let work = move |stop: Stop| {
         let answer = |board| -> Answer<Value> {
-            // Following the best play takes a while: for one board, not for a thousand.
+            // Following optimal play takes a while: done for one board, not for a thousand.
             let is_followed = !is_list && matches!(brain.search, Search::Exact);
             let exact = is_followed.then(|| shared.solutions.tile_chances(&board)).flatten();
             let mut answer = match board {
@@ -70,7 +70,7 @@ pub(crate) async fn advise(
     Ok(Json(if is_list { json!({ "advice": answers }) } else { answers.pop().unwrap_or_default() }))
 }
 
-/// The boards of a question, and whether they came as a list.
+/// The boards of a request, and whether they came as a list.
 fn boards(app: &App, one: Option<String>, many: Option<Vec<String>>) -> Answer<(Vec<AnyBoard>, bool)> {
     let most = app.limits.max_boards;
     match (one, many) {
@@ -97,7 +97,7 @@ pub(crate) struct MoveQuestion {
     search: Option<String>,
 }
 
-/// The letter of the best move, or `g` when the game is over. Open to the pages of other sites, within bounds.
+/// The letter of the best move, or `g` if the game is over. Open to pages of other sites, within limits.
 pub(crate) async fn best_move(
     State(app): State<App>,
     Peer(peer): Peer,
@@ -160,7 +160,7 @@ fn advise_on<const N: usize>(
     Ok(answer)
 }
 
-/// The exact chances of the endgame that the board is in, if a table knows it.
+/// The exact chances of the endgame that the board is in, if a table knows them.
 fn endgame<const N: usize>(brain: &Brain, state: GameState<N>, advice: &Advice) -> Option<Value> {
     let known = brain.endgames(state).into_iter().next()?;
     let chances = ByMove(known.chances);
@@ -170,7 +170,7 @@ fn endgame<const N: usize>(brain: &Brain, state: GameState<N>, advice: &Advice) 
     )
 }
 
-/// Adds the chances of the next tiles, where they are known.
+/// Adds the chances of the next tiles, if they are known.
 fn add_chances<const N: usize>(brain: &Brain, state: GameState<N>, advice: &Advice, answer: &mut Value) {
     let Some(reference) = brain.model.reference() else { return };
     if let Some(chance) = Chance::of(state, advice, reference) {
@@ -179,7 +179,7 @@ fn add_chances<const N: usize>(brain: &Brain, state: GameState<N>, advice: &Advi
     add_tiles(review::tile_chances(state, advice.value(), reference), "model", answer);
 }
 
-/// Adds the chances of tiles, and where they come from.
+/// Adds the chances of tiles, and their source.
 fn add_tiles(tiles: Vec<(u32, f64)>, from: &str, answer: &mut Value) {
     if tiles.is_empty() {
         return;
@@ -190,7 +190,7 @@ fn add_tiles(tiles: Vec<(u32, f64)>, from: &str, answer: &mut Value) {
     answer["tiles_from"] = json!(from);
 }
 
-/// A move that was played, judged as a review does it.
+/// A played move, graded as in a review.
 fn judged<const N: usize>(brain: &Brain, state: GameState<N>, a: Move, advice: &Advice) -> Answer<Value> {
     if state.slide(a).is_none() {
         return Err(ApiError::bad(

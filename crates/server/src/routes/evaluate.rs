@@ -1,4 +1,4 @@
-//! `/api/v1/evaluations` and `/api/v1/evaluate`: how well models play, alone or against each other.
+//! `/api/v1/evaluations` and `/api/v1/evaluate`: the playing strength of models, alone or against each other.
 
 use std::{
     fs,
@@ -37,13 +37,13 @@ use crate::{
     tail::Tail,
 };
 
-/// The games of an evaluation that does not say how many.
+/// The default number of games of an evaluation.
 const GAMES: u64 = 100;
 
-/// How often the games so far are told.
+/// The interval of progress reports.
 const PROGRESS: Duration = Duration::from_millis(500);
 
-/// All results that are known: of runs, kept in files, and found since the server was started.
+/// All known results: of runs, stored in files, and since the server was started.
 pub(crate) async fn evaluations(State(app): State<App>) -> Answer<axum::Json<Value>> {
     let collect = move || {
         let own = app.results.latest().into_iter();
@@ -62,7 +62,7 @@ pub(crate) async fn evaluations(State(app): State<App>) -> Answer<axum::Json<Val
     Ok(axum::Json(json!({ "evaluations": evaluations })))
 }
 
-/// A result with the name of its model and of its file, and without scores.
+/// A result with the names of its model and file, without scores.
 fn labelled(mut line: Value, model: &str, file: &str) -> Value {
     if let Some(fields) = line.as_object_mut() {
         fields.insert("model".into(), json!(model));
@@ -72,7 +72,7 @@ fn labelled(mut line: Value, model: &str, file: &str) -> Value {
     line
 }
 
-/// The files of games in a directory, as `afterstate eval --out` writes them.
+/// The files of games in a directory, as written by `afterstate eval --out`.
 fn kept(directory: &Path, run: &str) -> Vec<Value> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -98,7 +98,7 @@ pub(crate) struct Wanted {
     search: Option<String>,
     games: Option<u64>,
     seed: Option<u64>,
-    /// Who plays the same games too.
+    /// Another player of the same games.
     against: Option<Against>,
 }
 
@@ -109,7 +109,7 @@ struct Against {
     search: Option<String>,
 }
 
-/// Lets a model play many games, and tells how it goes; or two of them the same games.
+/// Lets a model, or two on the same games, play many games, and reports the progress.
 pub(crate) async fn evaluate(
     State(app): State<App>,
     _: Trusted,
@@ -128,7 +128,7 @@ pub(crate) async fn evaluate(
         return Err(ApiError::bad("the seed is too large", format!("at most {LARGEST_NUMBER}")));
     }
     let busy =
-        |_| ApiError::conflict("another evaluation is under way: one at a time", "wait for it, or cancel it");
+        |_| ApiError::conflict("another evaluation is running: one at a time", "wait for it, or cancel it");
     let permit = app.evaluating.clone().try_acquire_owned().map_err(busy)?;
     let mut brains = vec![contestant(&app, wanted.model, wanted.search.as_deref()).await?];
     if let Some(against) = wanted.against {
@@ -141,14 +141,14 @@ pub(crate) async fn evaluate(
     events::respond(&app, peer, events)
 }
 
-/// Who is to play.
+/// Creates a player.
 async fn contestant(app: &App, model: Option<String>, search: Option<&str>) -> Answer<Brain> {
     let search = match app.limits.search(search)? {
         Asked::Usual(_) => Asked::Usual(1),
         search => search,
     };
     if let Asked::Exact = search {
-        let hint = "`afterstate solve` tells what it comes to";
+        let hint = "`afterstate solve` computes its exact value";
         return Err(ApiError::bad("exact play is not evaluated by games", hint));
     }
     let brain = Brain::load(app, model, search).await?;
@@ -167,8 +167,8 @@ struct Playing {
 }
 
 impl Playing {
-    /// Plays until all games are played, or nobody listens. With two players, the result is the second one's, with how it
-    /// differs from the first one's in the same games.
+    /// Plays until all games are played, or the client disconnects. With two players, the result is the second one's,
+    /// with its difference to the first one's in the same games.
     fn play(self, brains: &[Brain], permit: OwnedSemaphorePermit) {
         let mut played: Vec<(Evaluation, Vec<GameResult>)> = Vec::new();
         for (turn, brain) in brains.iter().enumerate() {
@@ -193,12 +193,12 @@ impl Playing {
         if let Some(paired) = paired {
             told["difference"] = json!(paired);
         }
-        // Whoever has the result may ask for the next one at once.
+        // A client with the result may request the next evaluation at once.
         drop(permit);
         let _ = self.sender.blocking_send(event("result", &told));
     }
 
-    /// All games of one player; `None` when nobody listens any more.
+    /// All games of one player; `None` if the client has disconnected.
     fn evaluate(&self, brain: &Brain, turn: usize) -> Option<(Evaluation, Vec<GameResult>)> {
         let (start, mut told, mut ended) = (Instant::now(), Instant::now(), Vec::new());
         let (model, search) = (&brain.model.name, brain.model.search_name(brain.search));
@@ -214,7 +214,7 @@ impl Playing {
                     report["turn"] = json!(turn);
                     report
                 });
-                // A listener who is slow misses some.
+                // A slow client misses some.
                 report.map(|report| self.sender.try_send(event("progress", &report)));
             }
             !self.sender.is_closed()
@@ -223,7 +223,7 @@ impl Playing {
     }
 
     fn outcome(&self, brain: &Brain, watch: impl FnMut(&PlayOutcome) -> bool) -> Option<PlayOutcome> {
-        // A core is left for those who wait for an answer.
+        // Leaves a core for interactive requests.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let (threads, deck) = ((cores - 1).max(1), Deck::new(self.games));
         let games = Games { rules: brain.model.rules, seed: self.seed, dealer: &deck };

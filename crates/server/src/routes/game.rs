@@ -12,7 +12,7 @@ use crate::{
     stream::Stream,
 };
 
-/// The seed of games that nobody gives one for, as in `afterstate play`.
+/// The default seed of games, as in `afterstate play`.
 const SEED: u64 = 1;
 
 #[derive(Deserialize)]
@@ -39,7 +39,7 @@ pub(crate) async fn new_game(Body(wanted): Body<NewGame>) -> Answer<Json<Value>>
     })))
 }
 
-/// The side, the seed and the number of a game, checked; what is missing is filled in.
+/// The side, seed and number of a game, checked, with defaults filled in.
 pub(crate) fn numbers(side: Option<u64>, seed: Option<u64>, game: Option<u64>) -> Answer<(u64, u64, u64)> {
     let side = side.unwrap_or(4);
     if !(2..=4).contains(&side) {
@@ -54,7 +54,7 @@ pub(crate) fn numbers(side: Option<u64>, seed: Option<u64>, game: Option<u64>) -
     }
 }
 
-/// A number for a game that was not requested by number.
+/// A number for a game requested without one.
 fn some_number() -> u64 {
     getrandom::u64().unwrap_or_default() % 1_000_000
 }
@@ -137,7 +137,7 @@ fn slide_on<const N: usize>(board: Board<N>, a: Move, mut stream: Stream) -> Val
     })
 }
 
-/// The tile that one board has and the other has not.
+/// The tile that `after` has and `before` lacks.
 pub(crate) fn spawn<const N: usize>(before: Board<N>, after: Board<N>) -> Value {
     let cell = (0..N * N).find(|&cell| before.exponent(cell) != after.exponent(cell));
     cell.map_or(Value::Null, |cell| json!({ "cell": cell, "tile": 1u32 << after.exponent(cell) }))

@@ -1,4 +1,4 @@
-//! What the paths answer.
+//! The handlers of the routes.
 
 pub(crate) mod advise;
 pub(crate) mod evaluate;

@@ -1,4 +1,4 @@
-//! `/api/v1/recipes`: what can be trained, what it takes, and what of that there is.
+//! `/api/v1/recipes`: what can be trained, what it takes, and which of its needs exist.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -17,10 +17,10 @@ use crate::{
     extract::{Name, excerpt},
 };
 
-/// The times that were measured, by the recipe and by how many steps were left; locked while one is measured.
+/// The measured times, by recipe and number of remaining steps; locked during a measurement.
 pub(crate) type Times = Arc<Mutex<HashMap<(String, usize), Value>>>;
 
-/// What a training takes, or what there is.
+/// The needs of a training, or the free resources.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Room {
     memory: Option<u64>,
@@ -28,18 +28,18 @@ struct Room {
 }
 
 impl Room {
-    /// What this machine has free.
+    /// The free resources of this machine.
     fn of(app: &App, plan: &MemoryPlan) -> Self {
         Room { memory: plan.available, disk: available_disk(&app.runs) }
     }
 
-    /// Whether a training of so many bytes of memory and of disk has room, as far as one can tell.
+    /// Whether a training with these bytes of memory and disk fits, as far as known.
     fn holds(self, memory: u64, disk: u64) -> bool {
         self.memory.is_none_or(|free| memory <= free) && self.disk.is_none_or(|free| disk <= free)
     }
 }
 
-/// The recipes that come with the program.
+/// The built-in recipes.
 pub(crate) async fn recipes(State(app): State<App>) -> Answer<Json<Value>> {
     let describe = move || shipped().filter_map(|shipped| described(&app, &shipped)).collect::<Vec<_>>();
     let recipes = spawn_blocking(describe).await.map_err(ApiError::internal)?;
@@ -73,8 +73,8 @@ fn described(app: &App, shipped: &Shipped) -> Option<Value> {
     }))
 }
 
-/// How long a recipe takes on this machine, with all that it needs first: each kind of training and of search is tried
-/// for a moment. One recipe at a time, and once while the same steps are left.
+/// How long a recipe takes on this machine, including all that it needs first: each kind of training and search is
+/// timed briefly. One recipe at a time, and only once while the remaining steps stay the same.
 pub(crate) async fn recipe(State(app): State<App>, Name(name): Name) -> Answer<Json<Value>> {
     let unknown = || {
         ApiError::not_found(
@@ -94,7 +94,7 @@ pub(crate) async fn recipe(State(app): State<App>, Name(name): Name) -> Answer<J
     if let Some(known) = times.get(&key) {
         return Ok(Json(known.clone()));
     }
-    // The lock is held until it is measured, whether or not somebody still waits for it.
+    // Holds the lock until the measurement is done, even if the client has disconnected.
     let measure = move || {
         let costs = left.costs(true)?;
         let answer = timed(&name, &left, &costs);
@@ -121,7 +121,7 @@ fn timed(name: &str, left: &Chain, costs: &Costs) -> Value {
     })
 }
 
-/// The steps that are still to be made, and the training itself.
+/// The remaining steps, and the training itself.
 fn left(mut steps: Vec<Step>) -> Chain {
     let last = steps.pop();
     steps.retain(|step| !step.is_done);
@@ -129,11 +129,11 @@ fn left(mut steps: Vec<Step>) -> Chain {
     Chain { steps }
 }
 
-/// The steps of a recipe, and what it needs that is not there and that nobody can make.
+/// The steps of a recipe, and any missing input that no recipe can make.
 fn steps(app: &App, name: &str, recipe: &Recipe) -> (Vec<Step>, Option<String>) {
     let place = Place { runs: app.runs.clone(), recipes: None, overrides: Vec::new() };
     let recipe = place.settle(recipe.clone());
-    // A run of this name may be there: another one is as a new one.
+    // A run of this name may exist; another one would start from scratch.
     let names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}-{number}")));
     let free = names.map(|name| app.runs.join(name)).find(|path| !path.exists());
     let directory = Directory::new(free.unwrap_or_else(|| app.runs.join(name)));

@@ -1,4 +1,4 @@
-//! `/api/v1/review`: how good a game was.
+//! `/api/v1/review`: the review of a game.
 
 use std::{
     sync::atomic::Ordering::Relaxed,
@@ -30,13 +30,13 @@ use crate::{
     searches::{self, Class, Stop},
 };
 
-/// The longest review.
+/// The time limit of a review.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// The number of worst moves that are listed.
 const WORST: usize = 10;
 
-/// How often the moves so far are told.
+/// The interval of progress reports.
 const PROGRESS: Duration = Duration::from_millis(100);
 
 #[derive(Deserialize)]
@@ -57,7 +57,7 @@ impl From<TextError> for ApiError {
     }
 }
 
-/// Judges the moves of a game: at once, or for those who accept events, with its progress.
+/// Grades the moves of a game: at once, or with progress for clients that accept events.
 pub(crate) async fn review(
     State(app): State<App>,
     Peer(peer): Peer,
@@ -102,7 +102,7 @@ pub(crate) async fn review(
     events::respond(&app, peer, stream::select(progress, stream::once(judged)))
 }
 
-/// What a review goes by.
+/// The parameters of a review.
 struct Judge<'a> {
     shared: &'a Shared,
     brain: &'a Brain,
@@ -112,7 +112,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The moves of a game with their grades, and the game as a whole.
+    /// The moves of a game with their grades, and the summary of the game.
     fn judge<const N: usize>(&self, played: &[Played<N>]) -> Answer<Value> {
         let Judge { shared, brain, stop, format, told } = *self;
         let reference = brain.model.reference();
@@ -125,7 +125,7 @@ impl Judge<'_> {
             }
             if last_told.elapsed() >= PROGRESS {
                 last_told = Instant::now();
-                // A listener who is slow misses some.
+                // A slow client misses some.
                 let _ =
                     told.try_send(event("progress", &json!({ "moves": moves.len(), "of": played.len() })));
             }
@@ -175,7 +175,7 @@ impl Judge<'_> {
     }
 }
 
-/// Refuses a policy, whose probabilities do not say what a move loses.
+/// Rejects a policy, whose probabilities do not say what a move loses.
 fn check_values(brain: &Brain) -> Answer<()> {
     if !brain.model.is_policy() {
         return Ok(());
@@ -186,7 +186,7 @@ fn check_values(brain: &Brain) -> Answer<()> {
     Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint))
 }
 
-/// Refuses what would take too long before it begins.
+/// Rejects in advance what would take too long.
 fn check_time(brain: &Brain, moves: usize) -> Answer<()> {
     let Some(settings) = brain.search.spec().and_then(|spec| spec.search) else { return Ok(()) };
     match settings.limit {
@@ -200,7 +200,7 @@ fn check_time(brain: &Brain, moves: usize) -> Answer<()> {
     }
 }
 
-/// A game to try it with: played by going left, down, right, up, whatever is possible first.
+/// A sample game: left, down, right, up, the first one that is legal.
 pub(crate) async fn example() -> Json<Value> {
     let mut game = Game::<4>::new(Rules::default(), 1, 2048);
     let mut text = String::from("afterstate game 1 2048 4\n");

@@ -31,10 +31,10 @@ use crate::{
     training::Wanted,
 };
 
-/// The most lines of a log in one answer; of longer ones, lines at even distances.
+/// The maximum number of log lines in a response; longer logs are sampled at even distances.
 const MOST_LINES: usize = 2000;
 
-/// How often files are looked at.
+/// The polling interval for files.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// The runs in the directory of runs.
@@ -50,7 +50,7 @@ fn find(app: &App, name: &str) -> Answer<Found> {
     Found::named(&app.runs, name).ok_or_else(unknown)
 }
 
-/// All that a run has written.
+/// Everything that a run has written.
 pub(crate) async fn run(State(app): State<App>, Name(name): Name) -> Answer<Json<Value>> {
     let read = move || {
         let run = find(&app, &name)?;
@@ -74,7 +74,7 @@ pub(crate) async fn run(State(app): State<App>, Name(name): Name) -> Answer<Json
     spawn_blocking(read).await.map_err(ApiError::internal)?
 }
 
-/// Lines at even distances, the last one among them.
+/// Lines at even distances, including the last one.
 fn thinned(lines: Vec<Value>) -> Vec<Value> {
     let step = lines.len().div_ceil(MOST_LINES).max(1);
     let skip = lines.len().saturating_sub(1) % step;
@@ -88,17 +88,17 @@ pub(crate) struct After {
     after_evaluations: Option<u64>,
 }
 
-/// What is told of a run as it goes.
+/// The live view of a run.
 struct Live {
     run: Found,
     log: Tail,
     evaluations: Tail,
-    /// The lines that the client has already.
+    /// The lines that the client already has.
     known: (u64, u64),
     state: Option<(RunState, Option<u64>, Option<Standing>)>,
 }
 
-/// What a run writes, as it writes it.
+/// Streams what a run writes.
 pub(crate) async fn events(
     State(app): State<App>,
     Peer(peer): Peer,
@@ -123,14 +123,14 @@ pub(crate) async fn events(
     events::respond(&app, peer, looks.flatten())
 }
 
-/// The numbers of an event's id.
+/// Parses the numbers of an event's id.
 fn numbers(id: &str) -> Option<(u64, u64)> {
     let (log, evaluations) = id.split_once('-')?;
     Some((log.parse().ok()?, evaluations.parse().ok()?))
 }
 
 impl Live {
-    /// What is new. The id of an event says what the client has then.
+    /// The new lines. An event's id says what the client has after it.
     fn look(&mut self) -> Vec<Event> {
         let mut news = Vec::new();
         let (log_before, evaluations_before) = (self.log.lines, self.evaluations.lines);
@@ -172,7 +172,7 @@ pub(crate) async fn start(
     Ok((StatusCode::CREATED, Json(json!({ "name": name }))))
 }
 
-/// Goes on with a run that was stopped.
+/// Resumes a run that was stopped.
 pub(crate) async fn resume(
     State(app): State<App>,
     _: Trusted,
@@ -200,7 +200,7 @@ pub(crate) struct NewName {
     name: String,
 }
 
-/// Gives a run another name.
+/// Renames a run.
 pub(crate) async fn rename(
     State(app): State<App>,
     _: Trusted,
@@ -221,7 +221,7 @@ pub(crate) async fn rename(
     Ok(Json(json!({ "name": new })))
 }
 
-/// Removes a run; what is not of it is kept.
+/// Removes a run; foreign files in its directory are kept.
 pub(crate) async fn delete(State(app): State<App>, _: Trusted, Name(name): Name) -> Answer<Json<Value>> {
     let run = idle(&app, &name)?;
     let remove = move || {
@@ -236,7 +236,7 @@ pub(crate) async fn delete(State(app): State<App>, _: Trusted, Name(name): Name)
     Ok(Json(json!({ "name": name, "bytes": bytes })))
 }
 
-/// A run that nobody trains.
+/// A run that is not being trained.
 fn idle(app: &App, name: &str) -> Answer<Found> {
     let run = find(app, name)?;
     match run.state() {
@@ -245,13 +245,13 @@ fn idle(app: &App, name: &str) -> Answer<Found> {
     }
 }
 
-/// Removes the directories that led to a run and hold nothing else.
+/// Removes the empty parent directories of a run.
 fn remove_empty(runs: &Path, name: &str) {
     let above = Path::new(name).ancestors().skip(1).filter(|part| !part.as_os_str().is_empty());
     above.for_each(|part| _ = fs::remove_dir(runs.join(part)));
 }
 
-/// Stops a training; what it has learned is saved.
+/// Stops a training after saving its progress.
 pub(crate) async fn stop(State(app): State<App>, _: Trusted, Name(name): Name) -> Answer<Json<Value>> {
     if app.trainings.stop(&name).await {
         let state = Found::named(&app.runs, &name).map_or(RunState::Stopped, |run| run.state());

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{app::App, guard};
 
-/// What the page needs to know first; also whether the token that came along is right.
+/// What the page needs first, including whether the token of the request is correct.
 pub(crate) async fn session(State(app): State<App>, headers: HeaderMap) -> Json<Value> {
     let is_trusted = guard::is_trusted(&app, &headers);
     let (running, waiting) = app.searches.load();

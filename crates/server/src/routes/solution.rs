@@ -1,4 +1,4 @@
-//! `/api/v1/solution`: the true values of 3×3, worked out in the background.
+//! `/api/v1/solution`: the exact values of 3×3, computed in the background.
 
 use axum::{
     Json,
@@ -19,7 +19,7 @@ use crate::{
     guard::{Peer, Trusted},
 };
 
-/// How it stands.
+/// The current state.
 pub(crate) async fn state(State(app): State<App>) -> Answer<Json<Value>> {
     let progress = app.solutions.progress().borrow().clone();
     let known = app.clone();
@@ -35,7 +35,7 @@ pub(crate) async fn state(State(app): State<App>) -> Answer<Json<Value>> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
 
-/// Begins to solve it.
+/// Starts solving it.
 pub(crate) async fn solve(
     State(app): State<App>,
     _: Trusted,
@@ -49,7 +49,7 @@ pub(crate) async fn solve(
     Ok((StatusCode::ACCEPTED, Json(json!({ "state": "solving" }))))
 }
 
-/// How it goes: events `progress`, then `end`.
+/// Streams the progress: events `progress`, then `end`.
 pub(crate) async fn events(State(app): State<App>, Peer(peer): Peer) -> Answer<Response> {
     let mut progress = app.solutions.progress();
     progress.mark_changed();

@@ -28,10 +28,10 @@ use crate::{
     stream::Stream as Tiles,
 };
 
-/// How long moves are collected before they are sent, when they are wanted as fast as they come.
+/// How long moves are batched if they are requested at full speed.
 const BATCH: Duration = Duration::from_millis(30);
 
-/// The most moves that are sent at once.
+/// The maximum number of moves sent at once.
 const BATCH_MOVES: u64 = 500;
 
 /// The longest pause between moves, in milliseconds.
@@ -51,7 +51,7 @@ pub(crate) struct Wanted {
     delay: Option<u64>,
 }
 
-/// Lets a model play on.
+/// Lets a model play and streams its moves.
 pub(crate) async fn watch(
     State(app): State<App>,
     Peer(peer): Peer,
@@ -72,7 +72,7 @@ pub(crate) async fn watch(
         }
         _ => return Err(ApiError::bad("a board goes with a stream", "send both, or side, seed and game")),
     };
-    // What is wrong with the model or the board is said before the answer begins.
+    // Errors of the model or the board are reported before the stream begins.
     let brain = Brain::load(&app, wanted.model, search).await?;
     let stop = Stop::default();
     match board {
@@ -90,20 +90,20 @@ pub(crate) async fn watch(
     }
 }
 
-/// A game that somebody watches.
+/// A game being watched.
 struct Watched {
     app: App,
     brain: Brain,
     peer: IpAddr,
     class: Class,
-    /// The moves that are left.
+    /// The number of remaining moves.
     left: u64,
     delay: Duration,
     /// When the next move is due.
     next: Instant,
 }
 
-/// Where a game is.
+/// The current position of a game.
 struct Position<const N: usize> {
     state: GameState<N>,
     tiles: Tiles,
@@ -134,7 +134,7 @@ impl Watched {
         })
     }
 
-    /// Plays a move; or some, when no time is to pass between them.
+    /// Plays a move, or several if there is no pause between them.
     async fn play<const N: usize>(&self, position: Position<N>) -> Answer<(Vec<Value>, Position<N>)> {
         let (shared, brain) = (self.app.clone(), self.brain.clone());
         let most = if self.delay.is_zero() { self.left.min(BATCH_MOVES) } else { 1 };

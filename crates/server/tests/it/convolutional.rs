@@ -1,4 +1,4 @@
-//! Convolutional networks as models: policies, and networks of values.
+//! Convolutional networks as models: policies and value networks.
 
 use std::{collections::BTreeMap, fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! Whatever comes in, what goes out is an answer, and never a 5xx.
+//! Whatever the request, there is a response, and never a 5xx.
 
 use std::{
     io::{Read, Write},
@@ -11,7 +11,7 @@ use afterstate_game::game_rng;
 use rand_core::Rng;
 use serde_json::json;
 
-/// Texts that have broken programs before.
+/// Texts that tend to break programs.
 const ODD: &[&str] = &[
     "",
     "0",
@@ -85,7 +85,7 @@ fn odd_parameters_and_bodies_never_break_it() {
     for round in 0..400 {
         let (path, keys) = gets[round % gets.len()];
         let query: Vec<_> = keys.iter().map(|key| format!("{key}={}", encode(odd()))).collect();
-        // Streams that begin are not waited for.
+        // Streams are not waited for once they begin.
         let head = format!("GET {path}?{} HTTP/1.1\r\nHost: localhost\r\n\r\n", query.join("&"));
         let answer = server.raw(head.as_bytes()).expect("an answer");
         assert!(answer.status < 500, "{head}: {answer:?}");
@@ -216,13 +216,13 @@ fn starting_and_stopping_needs_the_token() {
     assert_eq!(server.request("DELETE", "/api/runs/tiny", "", "").status, 403);
     assert_eq!(server.post("/api/evaluate", &json!({})).status, 403);
     assert_eq!(server.post("/api/solution", &json!({})).status, 403);
-    // The token is in no answer, wherever the request comes from.
+    // No response contains the token, wherever the request comes from.
     for path in ["/", "/api/session", "/api/runs", "/app.js"] {
         assert!(!server.get(path).body.contains(server.token()), "{path}");
     }
     let guessed = format!("X-Afterstate-Token: {}\r\n", "0".repeat(32));
     assert_eq!(server.request("POST", "/api/runs", &guessed, &question.to_string()).status, 403);
-    // With it, this server still has nothing to train with.
+    // With it, this server still cannot train.
     assert_eq!(server.trusted("/api/runs", &question).status, 409);
     assert_eq!(server.trusted("/api/runs/tiny/stop", &json!({})).status, 409);
 }
@@ -231,11 +231,11 @@ fn starting_and_stopping_needs_the_token() {
 fn large_bodies_and_other_methods_are_refused() {
     let server = Running::new();
     let large = format!("{{\"text\": \"{}\"}}", "u".repeat(5 << 20));
-    // The server may close before it has read all of it; an answer, if there is one, says why.
+    // The server may close before it has read everything; a response, if there is one, says why.
     let head =
         format!("POST /api/review HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n", large.len());
     assert!(server.raw((head + &large).as_bytes()).is_none_or(|answer| answer.status == 413));
-    // A length alone is enough: nothing of the body is waited for.
+    // The length alone suffices: the body is not waited for.
     let huge = b"POST /api/review HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999999999999\r\n\r\n";
     let start = Instant::now();
     assert_eq!(server.raw(huge).expect("an answer").status, 413);

@@ -1,4 +1,4 @@
-//! More than the server takes on at once.
+//! Requests beyond the server's limits.
 
 use std::{
     io::{BufRead, BufReader, ErrorKind, Read, Write},
@@ -10,7 +10,7 @@ use std::{
 use crate::common::Running;
 use tokio::net::TcpSocket;
 
-/// A game that is watched for as long as the connection is open.
+/// A game that is watched as long as the connection is open.
 const WATCH: &str = "/api/watch?game=1&search=1ply&delay=60000";
 
 /// A connection from another address of this machine: all of 127.0.0.0/8 are.
@@ -64,7 +64,7 @@ fn one_address_has_its_share_of_streams_and_connections() {
     let server = Running::with(|options| options.connections = 64);
     let own =
         server.get("/api/session").json()["limits"]["max_streams_per_address"].as_u64().expect("a number");
-    // A quarter of the connections: one more is closed without a word.
+    // A quarter of the connections: one more is closed without a response.
     let open: Vec<_> = (0..own).map(|_| open_stream(&server, [127, 0, 0, 2])).collect();
     assert_eq!(open.len(), 16, "all connections of this address are its streams now");
     let mut next = connect_from(&server, [127, 0, 0, 2]);
@@ -104,7 +104,7 @@ fn silent_clients_make_room() {
     write!(silent[1], "GET /api/session HTTP/1.1\r\nHost: loc").expect("sent");
     assert_eq!(server.get("/api/session").status, 200, "the third one waits for its turn, but not for ever");
     for stream in &mut silent {
-        // Closed, or closed with a word about it.
+        // Closed, or closed with an error message.
         let _ = stream.read_to_end(&mut Vec::new());
         assert!(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
     }

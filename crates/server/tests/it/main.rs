@@ -1,4 +1,4 @@
-//! The tests of the crate, in one program: it links once.
+//! The tests of the crate as one program, which links only once.
 
 mod common;
 mod convolutional;

@@ -1,4 +1,4 @@
-//! What every path answers.
+//! The responses of every path.
 
 use crate::common::Running;
 use afterstate_game::{Game, Move, Rules, State};
@@ -68,12 +68,12 @@ fn values_on_small_boards_are_exact() {
             .contains("afterstate solve")
     );
     assert!(server.get("/api/advise?board=0000/0010/0100/000b&search=exact").error().contains("4×4"));
-    assert!(server.get("/api/advise?board=65/00&search=exact").error().contains("no game comes to"));
+    assert!(server.get("/api/advise?board=65/00&search=exact").error().contains("no game reaches"));
     assert_eq!(server.get("/api/advise?board=012/000/001&model=three&search=1ply").json()["plies"], 1);
     assert!(server.get("/api/advise?board=012/000/001").error().contains("3×3"));
 }
 
-/// The game of a player who goes left, down, right, up, whatever is possible first.
+/// The game of a player who makes the first legal move of left, down, right, up.
 fn lazy_move(state: State<4>) -> Option<Move> {
     [Move::Left, Move::Down, Move::Right, Move::Up].into_iter().find(|a| state.slide(*a).is_some())
 }
@@ -216,7 +216,7 @@ fn recipes_say_what_they_take_and_what_there_is() {
     assert!(time["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{time}");
     assert_eq!((&time["name"], &time["steps"][0]["kind"]), (&json!("mini"), &json!("train")));
     assert_eq!(server.get("/api/v1/recipes/mini").json(), time, "it is measured once");
-    // A finished run of that name makes another one no shorter.
+    // A finished run with that name does not shorten another one.
     std::fs::rename(server.runs().join("tiny"), server.runs().join("quick")).expect("another name");
     let time = server.get("/api/v1/recipes/quick").json();
     assert!(time["seconds"].as_f64().is_some_and(|seconds| seconds > 1.0), "{time}");
@@ -229,10 +229,13 @@ fn errors_name_the_field() {
     let refused = server.post("/api/v1/game", &json!({ "game": -5 }));
     assert_eq!(
         (refused.status, refused.error().as_str()),
-        (400, "`game` is -5, not a whole number from 0 on")
+        (400, "`game` is -5, not a whole number of at least 0")
     );
     let refused = server.get("/api/v1/watch?game=-5");
-    assert_eq!((refused.status, refused.error().as_str()), (400, "`game` is not a whole number from 0 on"));
+    assert_eq!(
+        (refused.status, refused.error().as_str()),
+        (400, "`game` is not a whole number of at least 0")
+    );
 }
 
 #[test]
@@ -362,7 +365,7 @@ fn without_any_other_model_there_is_the_built_in_one() {
         (options.runs, options.models, options.model) = ("none".into(), "none".into(), None);
     });
     assert_eq!(server.get("/api/session").json()["default_model"], "built-in");
-    // On a busy machine the model may be longer on its way into memory than a search may take.
+    // On a busy machine loading the model may take longer than a search may.
     let ask = || server.get("/api/advise?board=0000/0010/0100/000b&search=1ply");
     let answer = std::iter::repeat_with(ask).take(20).find(|answer| answer.status != 503);
     assert_eq!(answer.expect("it is in memory").json()["model"], "built-in");

@@ -1,4 +1,4 @@
-//! Trainings are child processes; here a small shell script stands in for the program.
+//! Trainings are child processes; here a small shell script replaces the program.
 
 #![cfg(unix)]
 
@@ -7,7 +7,7 @@ use std::{fs, os::unix::fs::PermissionsExt};
 use crate::common::Running;
 use serde_json::json;
 
-/// Writes the recipe of a run into the directory behind `--out`, and lives until its input is closed.
+/// Writes the recipe of a run into the directory after `--out`, and lives until its input is closed.
 const TRAINER: &str = r#"#!/bin/sh
 case "$2" in
     quick) ;;

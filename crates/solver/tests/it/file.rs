@@ -1,4 +1,4 @@
-//! Solutions on disk: whole and unaltered, or refused.
+//! Solutions on disk: complete and unaltered, or rejected.
 
 use std::fs;
 
@@ -62,7 +62,7 @@ fn a_solution_survives_what_happens_to_its_file() {
     let path = directory.path().join("solution");
     solution(Objective::Score).save(&path).expect("a written file");
     let read = Solution::<2>::open(&path).expect("a solution");
-    // As `cp` does, which kills whoever has the file mapped.
+    // Like `cp`, which kills a process that has the file mapped.
     fs::File::create(&path).expect("an empty file");
     let afterstate = "0012".parse().expect("a board");
     assert_eq!(read.value(afterstate), solution(Objective::Score).value(afterstate));

@@ -1,4 +1,4 @@
-//! The solver against recursion written from the definitions, on 2×2, where that is quick.
+//! The solver against recursion by the definitions, on 2×2, where that is fast.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -104,14 +104,14 @@ fn odd(state: State<2>) -> Move {
     moves[number as usize % moves.len()]
 }
 
-/// Mean score, mean square of the score, and moves by going through all games.
+/// Mean score, mean square of the score, and moves, by enumerating all games.
 fn all_games(state: State<2>, rules: &Rules, p: f64, score: f64, moves: f64, sums: &mut [f64; 3]) {
     let Some(slide) = (!state.is_terminal()).then(|| state.slide(odd(state))).flatten() else {
         sums.iter_mut().zip([score, score * score, moves]).for_each(|(sum, x)| *sum += p * x);
         return;
     };
     for (next, q) in slide.afterstate.spawns(rules) {
-        // Games on 2×2 are short, and the unlikely ones many.
+        // Games on 2×2 are short, but there are many unlikely ones.
         if p * q > 1e-12 {
             all_games(next, rules, p * q, score + f64::from(slide.reward), moves + 1.0, sums);
         }

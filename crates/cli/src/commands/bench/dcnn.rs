@@ -9,11 +9,11 @@ use afterstate_search::Player;
 use super::{Figure, Unit};
 use crate::{commands::thread_count, error::Failure};
 
-/// How long each figure is measured.
+/// The measuring time of each figure.
 const MEASURED: Duration = Duration::from_secs(5);
 
-/// The network of five layers: records learned per second in batches of 1,000, boards per second one at a time, and moves by majority
-/// vote.
+/// The network of five layers: records learned per second in batches of 1,000, boards per second one at a time, and
+/// moves per second by majority vote.
 pub(super) fn dcnn() -> Result<Vec<Figure>, Failure> {
     let spec =
         DcnnSpec::of_table_2(5).ok_or_else(|| Failure::other("there is no such network", "try again"))?;
@@ -57,7 +57,7 @@ fn boards(count: usize) -> Vec<Board<4>> {
     boards
 }
 
-/// How often something that counts for so much is done in a second, after once to warm up.
+/// Repetitions per second of work that counts `count` times, after one warm-up run.
 fn rate(count: u64, mut run: impl FnMut()) -> f64 {
     run();
     let (start, mut done) = (Instant::now(), 0);

@@ -1,6 +1,6 @@
 //! `afterstate bench`: speeds, and the signature.
 //!
-//! A further group of figures is a function that returns [`Figure`]s and a line in [`GROUPS`].
+//! To add a group of figures, write a function that returns [`Figure`]s and add a line to [`GROUPS`].
 
 mod dcnn;
 mod networks;
@@ -46,7 +46,7 @@ pub(crate) struct Bench {
 struct Figure {
     /// Its name in JSON.
     key: String,
-    /// What a person reads.
+    /// The label for people.
     label: String,
     value: f64,
     unit: Unit,
@@ -77,10 +77,10 @@ enum Kind {
     Dcnn,
 }
 
-/// A kind, a name for the progress line, and how to measure.
+/// A kind, a name for the progress line, and the function that measures it.
 type Group = (Kind, &'static str, fn() -> Result<Vec<Figure>, Failure>);
 
-/// What is measured, in order.
+/// The groups, in order.
 const GROUPS: &[Group] = &[
     (Kind::Slides, "slides", || Ok(rules::slides())),
     (Kind::Games, "random games", || Ok(rules::games())),
@@ -119,13 +119,13 @@ impl Bench {
     }
 }
 
-/// Works with a line on the terminal that says at what.
+/// Runs work while the terminal shows what is being measured.
 fn while_saying<T>(name: &str, work: impl FnOnce() -> T) -> T {
     let mut terminal = stderr();
     if !terminal.is_terminal() {
         return work();
     }
-    // Progress that cannot be shown is no reason to stop.
+    // Failing to show progress is no reason to stop.
     let _ = write!(terminal, "measuring {name} …");
     let result = work();
     let _ = write!(terminal, "\r\x1b[K");
@@ -148,10 +148,10 @@ impl Figure {
     }
 }
 
-/// Times rounds of several pieces of work, taking turns so that they meet the same disturbances, and
-/// gives each one's median rate. A piece of work returns how many operations it did.
+/// Times rounds of several pieces of work, which alternate so that they meet the same disturbances, and
+/// returns each one's median rate. A piece of work returns how many operations it did.
 fn median_rates<const K: usize>(mut work: [&mut dyn FnMut() -> u64; K]) -> [f64; K] {
-    // Shorter than a scheduler's time slice: most rounds are undisturbed even on a busy machine.
+    // Shorter than a scheduler's time slice, so that most rounds are undisturbed even on a busy machine.
     const ROUNDS: usize = 301;
     const ROUND: Duration = Duration::from_millis(2);
     let mut rates = [const { Vec::new() }; K];

@@ -1,4 +1,4 @@
-//! The speed of networks: how fast they learn and play.
+//! The speed of networks in training and in play.
 
 use std::{
     num::NonZero,
@@ -22,13 +22,13 @@ use afterstate_search::{Downgrade, Limit, PlayerSpec};
 use super::{Figure, Unit};
 use crate::error::Failure;
 
-/// Seconds of training before anything is measured: the first games are short, and stay in the caches.
+/// Seconds of training before the measurement: the first games are short, and stay in the caches.
 const WARM_UP: f64 = 1.0;
 
-/// Seconds that a figure is measured for.
+/// The measuring time of a figure in seconds.
 const MEASURED: f64 = 2.0;
 
-/// Seconds of training that make the network whose play is measured.
+/// Seconds of training of the network whose play is measured.
 const SCHOOLING: f64 = 4.0;
 
 const TD: StepSizeSpec = StepSizeSpec::Fixed { alpha: 0.1 };
@@ -46,7 +46,7 @@ pub(super) fn train_8x6_tc() -> Result<Vec<Figure>, Failure> {
     training("8x6", "TC", TC)
 }
 
-/// Greedy play of a reference network and of the built-in model, by one thread and by all.
+/// Greedy play of a reference network and of the built-in model, on one thread and on all.
 pub(super) fn play() -> Result<Vec<Figure>, Failure> {
     let mut figures = greedy_rates("4x6", &schooled()?, None);
     let built_in = Model::open(None)?;
@@ -63,14 +63,14 @@ fn greedy_rates(name: &str, network: &Network, downgrade: Option<Downgrade>) -> 
     [(1, "one_thread"), (all_threads(), "all_threads")].map(figure).into()
 }
 
-/// A network that has been trained for some seconds.
+/// A network trained for some seconds.
 pub(super) fn schooled() -> Result<Network, Failure> {
     let network = network("4x6")?;
     trainer(&network, TC, all_threads(), Parallel::LockFree, SCHOOLING)?.run(|_, _| true);
     Ok(network)
 }
 
-/// Training by one thread, and by all in both ways of sharing the weights.
+/// Training on one thread, and on all in both ways of sharing the weights.
 fn training(tuples: &str, name: &str, step_size: StepSizeSpec) -> Result<Vec<Figure>, Failure> {
     let network = network(tuples)?;
     let all = all_threads();
@@ -88,7 +88,7 @@ fn training(tuples: &str, name: &str, step_size: StepSizeSpec) -> Result<Vec<Fig
     cases.into_iter().map(figure).collect()
 }
 
-/// Moves per second of a trainer that continues from the network as it is.
+/// Moves per second of a trainer that continues from the current network.
 fn training_rate(
     network: &Network,
     step_size: StepSizeSpec,
@@ -115,7 +115,7 @@ fn greedy_rate(network: &Network, downgrade: Option<Downgrade>, threads: usize) 
     let contest = Contest { network, player, endgames: None, games, threads, collect: None };
     let start = Instant::now();
     let mut moves = 0;
-    // Stopped by the clock, so there is no result of all games.
+    // Stopped by the clock, so there is no complete result.
     let _ = contest.play(|finished| {
         moves += finished.results.iter().map(|game| game.moves).sum::<u64>();
         start.elapsed() < Duration::from_secs_f64(MEASURED)
@@ -123,9 +123,9 @@ fn greedy_rate(network: &Network, downgrade: Option<Downgrade>, threads: usize) 
     moves as f64 / start.elapsed().as_secs_f64()
 }
 
-/// Has the system provide all memory, so that its zeroing is not measured.
+/// Touches all memory, so that its allocation by the system is not measured.
 fn touch(network: &Network, trainer: &Trainer<'_>) {
-    /// Weights in the smallest page that there is.
+    /// The number of weights in the smallest page size.
     const PAGE: usize = 4096 / size_of::<f32>();
     let numbers = trainer.numbers();
     for (position, weight) in network.weights().iter().enumerate().step_by(PAGE / 2) {

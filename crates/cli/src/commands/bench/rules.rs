@@ -45,7 +45,7 @@ pub(super) fn games() -> Vec<Figure> {
     ]
 }
 
-/// Plays numbered game `number` with uniformly random legal moves, showing every position.
+/// Plays game `number` with uniformly random legal moves, showing every position.
 pub(super) fn random_game<const N: usize>(number: u64, mut show: impl FnMut(&Game<N>)) -> Game<N> {
     let mut game = Game::new(Rules::default(), 1, number);
     let mut choices = game_rng(2, number);
@@ -63,7 +63,7 @@ pub(super) fn random_game<const N: usize>(number: u64, mut show: impl FnMut(&Gam
     }
 }
 
-/// Some thousand positions of random games: they fit in the cache, as the boards of a search do.
+/// A few thousand positions of random games: they fit in the cache, like the boards of a search.
 fn ordinary_states() -> Vec<State<4>> {
     let mut states = Vec::new();
     for number in 0..20 {
@@ -72,7 +72,7 @@ fn ordinary_states() -> Vec<State<4>> {
     states
 }
 
-/// The state with a 131072 and a 65536 in the place of its first two tiles.
+/// The state with its first two tiles replaced by a 131072 and a 65536.
 fn with_large_tiles(state: State<4>) -> State<4> {
     let mut exponents: Vec<u8> = state.board().exponents().collect();
     let tiles = exponents.iter_mut().filter(|exponent| **exponent > 0);

@@ -10,15 +10,15 @@ use afterstate_search::{Downgrade, Limit, Player, PlayerSpec};
 use super::{Figure, Unit, networks::schooled};
 use crate::{commands::thread_count, error::Failure};
 
-/// How long each depth is measured.
+/// The measuring time of each depth.
 const MEASURED: Duration = Duration::from_secs(2);
 
-/// The moves that threads search together, and the greedy ones before them.
+/// The number of moves that threads search together, and of the greedy moves before them.
 const TOGETHER: u32 = 100;
 const OPENING: u32 = 1000;
 
-/// Moves per second by depth, of one thread, with a reference network and with the built-in model; and of all cores that
-/// search a move together.
+/// Moves per second by depth, on one thread, with a reference network and with the built-in model; and on all cores
+/// searching each move together.
 pub(super) fn search() -> Result<Vec<Figure>, Failure> {
     let mut figures = rates("4x6", &schooled()?, None);
     let built_in = Model::open(None)?;
@@ -34,7 +34,8 @@ pub(super) fn search() -> Result<Vec<Figure>, Failure> {
     Ok(figures)
 }
 
-/// Moves per second in the middle of a game, by threads that search each move together: the same moves for any number.
+/// Moves per second in the middle of a game, with threads that search each move together: the moves are the same for
+/// any number of threads.
 fn rate_together(network: &Network, spec: PlayerSpec, threads: usize) -> f64 {
     let mut game = Game::<4>::new(Rules::default(), 1, 1);
     let mut play = |spec: PlayerSpec, threads: usize, moves: u32| {

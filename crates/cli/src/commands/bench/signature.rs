@@ -1,8 +1,8 @@
-//! A number that moves only when the program's behaviour does.
+//! A number that changes only when the program's behaviour does.
 //!
-//! The workload is fixed and runs on one thread. It is made of integers, and of additions and multiplications of
-//! f32 in a stated order, which every processor does alike. A commit that changes the number says so and why
-//! (see `CONTRIBUTING.md`).
+//! The workload is fixed and runs on one thread. It consists of integer operations, and of additions and
+//! multiplications of f32 in a fixed order, with the same result on every processor. A commit that changes the number
+//! says so and why (see `CONTRIBUTING.md`).
 
 use afterstate_game::{Game, Rules, State, perft};
 use afterstate_lab::{
@@ -36,7 +36,7 @@ pub(super) fn signature() -> Result<u32, Failure> {
     Ok((hash.0 >> 32) as u32)
 }
 
-/// Every weight of a small network after some hundred games, and how it plays.
+/// Every weight of a small network after some hundred games, and its play.
 fn training(hash: &mut Hash, target: TargetSpec, step_size: StepSizeSpec) -> Result<(), Failure> {
     let failure =
         |error: &dyn ToString| Failure::other(error.to_string(), "the signature needs some megabytes");
@@ -73,7 +73,7 @@ fn board<const N: usize>(text: &str) -> State<N> {
     text.parse().expect("a board written here")
 }
 
-/// Numbers folded into one: a multiplication spreads each over the upper bits, a rotation brings them
+/// Hashes numbers: a multiplication spreads each over the upper bits, a rotation brings them
 /// back down.
 struct Hash(u64);
 

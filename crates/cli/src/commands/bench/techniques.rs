@@ -1,6 +1,6 @@
-//! What each technique costs: training with it beside plain TC(0) on 4x6, on one thread.
+//! The cost of each technique: training with it beside plain TC(0) on 4x6, on one thread.
 //!
-//! The two trainings take turns, so that they meet the same disturbances, and only their ratio is given.
+//! The two trainings alternate, so that they meet the same disturbances, and only their ratio is reported.
 
 use afterstate_lab::recipe::Recipe;
 use afterstate_learning::Trainer;
@@ -12,14 +12,14 @@ use crate::error::Failure;
 /// The plain training. Its budget is never reached: the clock stops it.
 const PLAIN: &str = "parallel.threads = 1\nbudget.actions = 1_000_000_000_000\nnetwork.tuples = '4x6'";
 
-/// Seconds of training with and without a technique before anything is measured.
+/// Seconds of training with and without a technique before the measurement.
 const WARM_UP: f64 = 1.0;
 
-/// Turns of each training, and the seconds of a turn.
+/// The number of turns of each training, and the seconds of a turn.
 const TURNS: usize = 8;
 const TURN: f64 = 0.25;
 
-/// A technique: its key in JSON, what a person reads, and what it changes in the recipe.
+/// A technique: its JSON key, its label, and its changes to the recipe.
 type Technique = (&'static str, &'static str, &'static [&'static str]);
 
 const TECHNIQUES: &[Technique] = &[
@@ -62,7 +62,7 @@ fn ratio((key, label, changes): &Technique) -> Result<Figure, Failure> {
     Ok(Figure::new(format!("technique_{key}"), label, rates[1] / rates[0], Unit::Ratio))
 }
 
-/// Trains for some seconds, and gives the moves per second.
+/// Trains for some seconds, and returns the moves per second.
 fn turn(trainer: &mut Trainer<'_>, seconds: f64) -> f64 {
     let before = trainer.progress();
     let end = before.seconds + seconds;

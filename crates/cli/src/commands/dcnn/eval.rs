@@ -1,4 +1,4 @@
-//! `afterstate dcnn eval`: how well a network knows the moves of records.
+//! `afterstate dcnn eval`: how well a network predicts the moves of records.
 
 use std::{io::Write, path::PathBuf};
 
@@ -18,7 +18,7 @@ use crate::{
 
 /// Measure how often a DCNN gives the moves of play records
 ///
-/// How well it plays is told by `afterstate eval MODEL`.
+/// `afterstate eval MODEL` measures how well it plays.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate dcnn eval runs/dcnn-5 --records records\n  \
@@ -35,7 +35,7 @@ pub(super) struct Eval {
     /// The number of threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
-    /// Where to look at them: cpu, or gpu in a program built with GPUs
+    /// The device for the evaluation: cpu, or gpu in a program built with GPU support
     #[arg(long, default_value_t)]
     device: Device,
     /// Print one JSON object instead

@@ -28,7 +28,7 @@ enum Action {
     Eval(eval::Eval),
 }
 
-/// Why a network cannot be computed there, for the user.
+/// Explains to the user why a device is not available.
 pub(super) fn no_device(error: DeviceError) -> Failure {
     match error {
         DeviceError::NotBuilt => Failure::input(

@@ -71,7 +71,7 @@ pub(super) struct Train {
     /// The number of records that are shuffled at a time, 32 bytes each [default: 2000000]
     #[arg(long, value_name = "N")]
     buffer: Option<usize>,
-    /// Play test games every so many records, 0 for never [default: 2000000]
+    /// Play test games after every N records, 0 for never [default: 2000000]
     #[arg(long, value_name = "N")]
     test_every: Option<u64>,
     /// The number of test games [default: 100]
@@ -112,7 +112,7 @@ impl Train {
         self.summary(&outcome.map_err(failure)?, out)
     }
 
-    /// Settings with what was requested.
+    /// The previous settings, changed as requested.
     fn settings(&self, before: DcnnSettings) -> Result<DcnnSettings, Failure> {
         let rate = self.rate.unwrap_or(before.rate);
         let final_rate = self.final_rate.or(self.rate).unwrap_or(before.final_rate);
@@ -211,7 +211,7 @@ impl Display {
 
     fn print(&self, text: &str) {
         if self.bar.is_hidden() {
-            // A progress line that cannot be written is no loss.
+            // A progress line that cannot be written does not matter.
             let _ = writeln!(stderr(), "{text}");
         } else {
             self.bar.println(text);
@@ -230,7 +230,7 @@ fn describe(line: &LearningLine) -> String {
     text + &format!("; {:.0} records/s", line.samples_per_second)
 }
 
-/// What went wrong, for the user.
+/// An error of training, for the user.
 pub(in crate::commands) fn failure(error: DcnnError) -> Failure {
     match error {
         DcnnError::Device(error) => super::no_device(error),

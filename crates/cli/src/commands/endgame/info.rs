@@ -83,12 +83,12 @@ fn write_text(table: &Table, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The tiles of some walls, the largest one first.
+/// The tiles of these walls, largest first.
 fn tiles_of(walls: u32) -> Vec<u32> {
     (0..32).rev().map(|exponent| 1 << exponent).filter(|tile| walls & tile != 0).collect()
 }
 
-/// The shapes side by side, eight in a line.
+/// Draws the shapes side by side, eight to a line.
 fn draw(shapes: &[Walls], out: &mut dyn Write) -> Result<(), Failure> {
     for shapes in shapes.chunks(8) {
         let texts: Vec<String> =

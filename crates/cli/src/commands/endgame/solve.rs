@@ -89,7 +89,7 @@ impl Solve {
     }
 }
 
-/// The most memory that the process has had, where the system tells.
+/// The peak memory of the process, if the system reports it.
 fn process_peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

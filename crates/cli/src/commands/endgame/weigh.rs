@@ -51,7 +51,7 @@ impl Weigh {
         let goals = endgames.goals(network, model.rules, &endgames.tables().all()[0], tiles);
         let Some(goals) = goals.filter(|_| model.side() == 4) else {
             let message = format!(
-                "{} knows nothing of this endgame: its values do not rise with the chances",
+                "{} knows nothing of this endgame: its values do not increase with the chances",
                 model.name
             );
             return Err(Failure::input(message, "give a model that gets to these walls"));

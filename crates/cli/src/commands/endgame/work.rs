@@ -1,4 +1,4 @@
-//! What the commands on endgames have in common.
+//! Shared code of the endgame commands.
 
 use std::{
     io::{IsTerminal, Write, stderr},
@@ -17,7 +17,7 @@ use crate::{
     signals::stop_signal,
 };
 
-/// Solves with a bar on a terminal, into a table if a file is named; the memory that it takes is stated first.
+/// Solves with a progress bar on terminals, into a table if a file is named; states the necessary memory first.
 pub(super) fn solve(
     solver: Solver<'_>,
     output: Option<(&Path, Precision)>,
@@ -62,7 +62,7 @@ fn show(bar: &ProgressBar, progress: &SolveProgress) {
     ));
 }
 
-/// What went wrong, for the user.
+/// An error of solving, for the user.
 pub(super) fn failure(error: SolveError) -> Failure {
     match error {
         SolveError::Position(_) | SolveError::Large { .. } => {
@@ -77,7 +77,7 @@ pub(super) fn failure(error: SolveError) -> Failure {
     }
 }
 
-/// A bad table, for the user.
+/// An error of a table, for the user.
 pub(in crate::commands) fn table_failure(error: TableError) -> Failure {
     match error {
         TableError::Io { .. } => Failure::input(error, "is it the right path, and may you read it?"),
@@ -88,7 +88,7 @@ pub(in crate::commands) fn table_failure(error: TableError) -> Failure {
     }
 }
 
-/// The tables of a directory for a player. Where there are none, it plays without; one that is damaged is refused.
+/// Opens the tables of a directory for a player. If there are none, it plays without; a damaged table is an error.
 pub(in crate::commands) fn open_tables(directory: &Path) -> Result<Option<Arc<Tables>>, Failure> {
     let none = |why: &str| {
         let _ = writeln!(stderr(), "warning: {} {why}: playing without endgame tables", directory.display());

@@ -1,20 +1,20 @@
-//! What other programs can say to the engine.
+//! The commands of the engine protocol.
 
 use std::{str::FromStr, time::Duration};
 
 use afterstate_game::AnyBoard;
 use afterstate_search::MAX_PLIES;
 
-/// The most boards of a batch.
+/// The maximum number of boards in a batch.
 const LARGEST_BATCH: usize = 1_000_000;
 
 /// The longest time for a move: a day.
 const LONGEST: u64 = 86_400_000;
 
-/// What is repeated of a line that is no command, in characters.
+/// The maximum number of characters echoed from an invalid line.
 const LONGEST_ECHO: usize = 60;
 
-/// The beginning of a text, with `…` where something is left out.
+/// The beginning of a text, with `…` if it is shortened.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -22,7 +22,7 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// A line.
+/// A command line.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Command {
     /// An empty line, or a comment.
@@ -32,7 +32,7 @@ pub(super) enum Command {
     SetOption(String, String),
     Position(AnyBoard),
     Go(Depth),
-    /// So many lines follow, each a board.
+    /// A number of lines follow, each with a board.
     Batch(usize, Depth),
     Stop,
     Quit,
@@ -41,7 +41,7 @@ pub(super) enum Command {
 /// How far to look ahead.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Depth {
-    /// As the option `search` says.
+    /// As set by the option `search`.
     Default,
     Plies(u32),
     Time(Duration),
@@ -49,7 +49,7 @@ pub(super) enum Depth {
     Infinite,
 }
 
-/// A board, in any of its notations.
+/// Parses a board in any of its notations.
 pub(super) fn parse_board(text: &str) -> Result<AnyBoard, String> {
     text.parse().map_err(|error: afterstate_game::ParseError| error.to_string())
 }
@@ -81,7 +81,7 @@ impl FromStr for Command {
                 Ok(Command::Batch(count, depth.parse()?))
             }
             _ => Err(format!(
-                "`{}` is no command: there are u2i, isready, setoption, position, go, batch, stop and quit",
+                "`{}` is not a command: there are u2i, isready, setoption, position, go, batch, stop and quit",
                 shortened(line.trim(), LONGEST_ECHO)
             )),
         }
@@ -106,7 +106,7 @@ impl FromStr for Depth {
                     time.ok_or_else(|| format!("`movetime` takes milliseconds, from 1 to {LONGEST}"))?;
                 Ok(Depth::Time(Duration::from_millis(time)))
             }
-            _ => Err(format!("`{text}` is no depth: write `ply N`, `movetime MS` or `infinite`")),
+            _ => Err(format!("`{text}` is not a depth: write `ply N`, `movetime MS` or `infinite`")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The lines that the engine is told, read ahead so that `stop` and `quit` are heeded at once, also during a search.
+//! The engine's input lines, read ahead so that `stop` and `quit` take effect at once, even during a search.
 
 use std::{
     collections::VecDeque,
@@ -11,28 +11,28 @@ use std::{
 
 use crate::commands::lines::Lines;
 
-/// The bytes of the lines that wait at most, each counted with what keeping it takes.
+/// The maximum size of waiting lines in bytes, including their overhead.
 const MOST_WAITING: usize = 1 << 22;
 const PER_LINE: usize = 64;
 
-/// What came in.
+/// An input line.
 #[derive(PartialEq, Debug)]
 pub(super) enum Line {
     Text(String),
-    /// A line that is none, and why.
+    /// An invalid line, and why.
     Bad(String),
     /// The input cannot be read any further.
     Failed(String),
 }
 
-/// What the reader of the input tells a running search.
+/// Signals from the reader of the input to a running search.
 #[derive(Default)]
 pub(super) struct Signals {
-    /// The search is to end now.
+    /// The search must end now.
     pub(super) stop: Arc<AtomicBool>,
-    /// The session is to end: at once where the search has no end of its own, else after it.
+    /// The session must end: at once if the search is unlimited, otherwise after it.
     quit: AtomicBool,
-    /// The running search has no end of its own.
+    /// The running search is unlimited.
     endless: AtomicBool,
 }
 
@@ -44,23 +44,23 @@ impl Signals {
         }
     }
 
-    /// Whether there is a search that nothing but a line that is still to come ends.
+    /// Whether only a later line can end the running search.
     fn waits_for_stop(&self) -> bool {
         self.endless.load(SeqCst) && !self.stop.load(SeqCst)
     }
 }
 
-/// Lines that wait to be answered.
+/// Lines waiting to be processed.
 #[derive(Default)]
 struct Waiting {
     lines: VecDeque<Line>,
     bytes: usize,
-    /// Lines that were left out because there was no room.
+    /// The number of lines dropped for lack of space.
     dropped: u64,
     has_ended: bool,
 }
 
-/// The lines of the input, read by a thread of its own.
+/// The lines of the input, read by a background thread.
 #[derive(Default)]
 pub(super) struct Input {
     pub(super) signals: Signals,
@@ -69,7 +69,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Begins to read.
+    /// Starts reading.
     pub(super) fn new(input: impl Read + Send + 'static) -> Arc<Self> {
         let lines = Arc::new(Input::default());
         let own = lines.clone();
@@ -77,7 +77,7 @@ impl Input {
         lines
     }
 
-    /// The next line; `None` when there are no more.
+    /// The next line; `None` at the end.
     pub(super) fn next(&self) -> Option<Line> {
         let mut waiting = self.lock();
         loop {
@@ -99,13 +99,13 @@ impl Input {
         }
     }
 
-    /// A search begins.
+    /// Announces a search.
     pub(super) fn begin(&self, endless: bool) {
         self.signals.endless.store(endless, SeqCst);
         if endless && self.signals.quit.load(SeqCst) {
             self.signals.stop.store(true, SeqCst);
         }
-        // Under the lock, so that a reader that is about to wait does not miss it.
+        // With the lock held, so that a reader about to wait does not miss it.
         drop(self.lock());
         self.changed.notify_all();
     }
@@ -133,7 +133,8 @@ impl Input {
         self.changed.notify_all();
     }
 
-    /// Adds a line, when there is room. During a search that only a later line can end there may never be any: then it is left out.
+    /// Adds a line when there is space. During a search that only a later line can end there may never be any: then the
+    /// line is dropped.
     fn push(&self, line: Line) {
         let mut waiting = self.lock();
         while waiting.bytes > 0 && waiting.bytes + size(&line) > MOST_WAITING {
@@ -162,7 +163,7 @@ fn size(line: &Line) -> usize {
 mod tests {
     use super::*;
 
-    /// Endless input, of which no more is read than there is room for.
+    /// Endless input, of which only as much is read as fits.
     struct Endless(Arc<std::sync::atomic::AtomicUsize>);
 
     impl Read for Endless {

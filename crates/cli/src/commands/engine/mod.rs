@@ -26,7 +26,7 @@ use crate::error::Failure;
 use command::{Command, Depth, shortened};
 use input::{Input, Line};
 
-/// The longest answer to what cannot be done, in characters.
+/// The longest error message, in characters.
 const LONGEST_ERROR: usize = 500;
 
 /// Answer questions about boards, line by line
@@ -78,7 +78,7 @@ impl Engine {
     }
 }
 
-/// A session over this input, with a model and all else as it is without options: for the fuzzer.
+/// A session on this input, with a model and default options: for the fuzzer.
 #[doc(hidden)]
 pub fn engine_session(
     model: &Path,
@@ -89,7 +89,7 @@ pub fn engine_session(
     engine.converse(input, out).map_err(|failure| format!("{failure:?}"))
 }
 
-/// After an answer: what cannot be done is said, and the session goes on.
+/// Reports an error, after which the session continues.
 fn go_on(answered: Result<(), Failure>, out: &mut dyn Write) -> Result<(), Failure> {
     match answered {
         Err(Failure::Input { message, .. } | Failure::Other { message, .. }) => complain(&message, out)?,
@@ -98,7 +98,7 @@ fn go_on(answered: Result<(), Failure>, out: &mut dyn Write) -> Result<(), Failu
     Ok(out.flush()?)
 }
 
-/// The text of a line, or what is wrong with it; where the input cannot be read, the session ends.
+/// The text of a line, or what is wrong with it; an unreadable input ends the session.
 fn text(line: Line) -> Result<Result<String, String>, Failure> {
     match line {
         Line::Text(text) => Ok(Ok(text)),
@@ -107,15 +107,15 @@ fn text(line: Line) -> Result<Result<String, String>, Failure> {
     }
 }
 
-/// Says in one line what cannot be done.
+/// Reports an error in one line.
 fn complain(message: &str, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(writeln!(out, "error {}", shortened(&message.replace('\n', " "), LONGEST_ERROR))?)
 }
 
-/// What stands for no endgame tables.
+/// The option value for no endgame tables.
 const NO_TABLES: &str = "none";
 
-/// The endgame tables of a directory, of which there must be some: a program asked for them.
+/// The endgame tables of a directory, which must exist, since a program requested them.
 fn tables(directory: &Path) -> Result<Arc<Tables>, Failure> {
     let none = || Failure::input(format!("{} holds no endgame table", directory.display()), "");
     if !directory.is_dir() {
@@ -124,7 +124,7 @@ fn tables(directory: &Path) -> Result<Arc<Tables>, Failure> {
     open_tables(directory)?.ok_or_else(none)
 }
 
-/// A model, with endgame tables.
+/// Opens a model, with endgame tables.
 fn open(model: Option<&Path>, endgame: Option<&Path>) -> Result<Model, Failure> {
     let tables = endgame.map(open_tables).transpose()?.flatten();
     let model = Model::open(model)?.with_endgames(tables);
@@ -132,10 +132,10 @@ fn open(model: Option<&Path>, endgame: Option<&Path>) -> Result<Model, Failure> 
     Ok(model)
 }
 
-/// What has been said so far.
+/// The state of a session.
 struct EngineSession {
     model: Model,
-    /// Where it comes from; none for the built-in one.
+    /// Its path; `None` for the built-in one.
     model_path: Option<PathBuf>,
     search: PlayerSpec,
     threads: usize,
@@ -163,7 +163,7 @@ impl EngineSession {
             }
             Command::Batch(count, depth) => {
                 for _ in 0..count {
-                    // The input may end early; what came is answered.
+                    // The input may end early; the boards received are answered.
                     let Some(line) = self.input.next() else { return Ok(()) };
                     let board = text(line)?.and_then(|line| command::parse_board(&line));
                     let board = board.map_err(|message| Failure::input(message, ""));
@@ -234,7 +234,7 @@ impl EngineSession {
         }
     }
 
-    /// Searches, and says what each move is worth after every depth, if it is to inform, and the best one at the end.
+    /// Searches; reports the values of the moves after every depth if `informs`, and the best move at the end.
     fn search<const N: usize>(
         &self,
         board: Board<N>,
@@ -262,7 +262,7 @@ impl EngineSession {
             Depth::Infinite => Limit::Plies(MAX_PLIES),
             Depth::Default => self.search.search.map_or(Limit::Plies(1), |search| search.limit),
         };
-        // Every depth is told of, unless the search is by time or there is no one to tell.
+        // Reports every depth, unless the search is by time or reports are off.
         let first = match limit {
             Limit::Plies(plies) if !informs => plies,
             _ => 1,
@@ -274,7 +274,7 @@ impl EngineSession {
                 time => (time, true),
             };
             let advice = self.advise(board, limit)?;
-            // A search that was stopped has the values of 1-ply: those of the depth before are better.
+            // A stopped search has the values of 1-ply: those of the previous depth are better.
             let stopped = self.input.signals.stop.load(SeqCst);
             if !stopped || last.is_none() || matches!(limit, Limit::Time(_)) {
                 if informs {

@@ -1,4 +1,4 @@
-//! Several players in the same games.
+//! Several players on the same games.
 
 use std::{io::Write, path::Path};
 
@@ -21,18 +21,18 @@ use crate::{
 struct Entry {
     report: EvalReport,
     results: Vec<GameResult>,
-    /// The share of games with each tile, from the summary.
+    /// The share of games that reach each tile, from the summary.
     summary: Summary,
 }
 
-/// Two players in the same games.
+/// The comparison of two players on the same games.
 struct Difference {
     players: [usize; 2],
     paired: Paired,
     significant: bool,
 }
 
-/// A model and a search, as the user named them; none for the usual ones.
+/// A model and a search as given by the user; `None` for the defaults.
 type Named<'a> = (Option<&'a Path>, Option<&'a String>);
 
 impl Eval {
@@ -78,14 +78,14 @@ impl Eval {
         if others.is_some() {
             return Ok(());
         }
-        // Whoever was stopped has played fewer games: all are compared by those.
+        // After an interruption, the last player has fewer games: all are compared on those.
         let games = entries.iter().map(|entry| entry.results.len()).min().unwrap_or_default();
         entries.iter_mut().for_each(|entry| entry.results.truncate(games));
         self.report_all(&entries, out)?;
         if all { Ok(()) } else { Err(self.stopped(games as u64)) }
     }
 
-    /// Puts the parts of several players together: directories that each hold a file for every player.
+    /// Merges the parts of several players: directories that each hold a file for every player.
     pub(super) fn merge_several(&self, out: &mut dyn Write) -> Result<(), Failure> {
         let hint = "give the directories of `--out` of all parts of one evaluation, and no others";
         if self.collect.is_some() {
@@ -113,7 +113,7 @@ impl Eval {
         self.report_all(&entries, out)
     }
 
-    /// The files of players, which must be the same in all directories to be merged.
+    /// The files of players, which must be the same in all merged directories.
     fn names(&self, hint: &str) -> Result<Vec<String>, Failure> {
         let mut all: Option<(&Path, Vec<String>)> = None;
         for path in &self.merge {
@@ -123,7 +123,7 @@ impl Eval {
             let mut names = Vec::new();
             for entry in std::fs::read_dir(path).map_err(unreadable)? {
                 let name = entry.map_err(unreadable)?.file_name().to_string_lossy().into_owned();
-                // Others, such as a damaged file that was kept aside, are none of players.
+                // Other files, such as a damaged one kept aside, do not belong to players.
                 if name.strip_suffix(".jsonl").is_some_and(|name| name.len() == 1) {
                     names.push(name);
                 }
@@ -155,7 +155,7 @@ impl Eval {
         }
     }
 
-    /// Who plays, and how: the models with one search for all or one for each, or one model with every search.
+    /// The players: the models with one search for all or one for each, or one model with every search.
     fn players(&self) -> Result<Vec<Named<'_>>, Failure> {
         if self.compare.is_empty() {
             return Ok(self.search.iter().map(|search| (self.model.as_deref(), Some(search))).collect());
@@ -173,8 +173,8 @@ impl Eval {
     }
 }
 
-/// Whether all ranks of `mpirun` stop here, because one of them says so. They meet: nobody asks for games of the next player
-/// while the first rank still deals out those of this one.
+/// Whether all ranks of `mpirun` stop here, because one of them says so. They synchronize: none requests games of the
+/// next player while the first rank still deals out those of the current one.
 fn has_ended(says_so: bool) -> bool {
     let mut word = [u64::from(says_so)];
     world().inspect(|world| world.all_or(&mut word));
@@ -217,7 +217,7 @@ fn write(entries: &[Entry], differences: &[Difference], out: &mut dyn Write) -> 
 }
 
 impl Difference {
-    /// In how many games one of the two has the higher score.
+    /// The share of games in which one of the two has the higher score.
     fn wins(&self) -> String {
         let [a, b] = self.players.map(letter);
         let Paired { better, ties, .. } = self.paired;
@@ -230,7 +230,7 @@ impl Difference {
         format!("{b} has the higher score in {wins} of the games{tied}")
     }
 
-    /// What can be said, in plain words.
+    /// The conclusion in plain words.
     fn sentence(&self) -> String {
         let [a, b] = self.players.map(letter);
         let Paired { mean, games, ties, .. } = self.paired;
@@ -254,7 +254,7 @@ impl Difference {
     }
 }
 
-/// Two digits are as many as are known.
+/// Rounds to two digits, which are as many as are significant.
 fn round(number: u64) -> u64 {
     let unit = 10u64.pow(number.checked_ilog10().unwrap_or_default().saturating_sub(1));
     number.div_ceil(unit) * unit
@@ -264,7 +264,7 @@ fn letter(player: usize) -> char {
     char::from(b'A' + (player % 26) as u8)
 }
 
-/// Refuses players of different boards: their scores mean different things.
+/// Rejects players of different boards, whose scores are not comparable.
 fn check_side(side: &mut Option<usize>, (name, this): (&str, usize)) -> Result<(), Failure> {
     let first = *side.get_or_insert(this);
     if this == first {
@@ -274,7 +274,7 @@ fn check_side(side: &mut Option<usize>, (name, this): (&str, usize)) -> Result<(
     Err(Failure::input(message, "compare models of one board"))
 }
 
-/// All pairs of players; which differences are significant is decided for all of them together.
+/// All pairs of players; significance is decided jointly for all of them.
 fn differences(entries: &[Entry]) -> Option<Vec<Difference>> {
     let pairs = (0..entries.len()).flat_map(|a| (a + 1..entries.len()).map(move |b| [a, b]));
     let paired = |players: [usize; 2]| {

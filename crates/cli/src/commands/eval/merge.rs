@@ -1,4 +1,4 @@
-//! The parts of an evaluation put together.
+//! Merging the parts of an evaluation.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! When tiles are first made.
+//! When each tile is first made.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Eval {
-    /// Plays games and says how they stood when each tile was first made.
+    /// Plays games and reports their scores and moves when each tile was first made.
     pub(super) fn milestones(
         &self,
         model: &Model,

@@ -77,7 +77,7 @@ pub(crate) struct Eval {
     /// 1ply, and majority for a DCNN]
     #[arg(long, value_delimiter = ',')]
     search: Vec<String>,
-    /// Downgrade tiles from 32768 on: the same as +downgrade
+    /// Downgrade tiles of 32768 and above: the same as +downgrade
     #[arg(long)]
     downgrade: bool,
     /// The number of games
@@ -89,13 +89,13 @@ pub(crate) struct Eval {
     /// The number of threads, 0 for all cores
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = crate::commands::parse_threads)]
     threads: usize,
-    /// Ask the endgame tables of this directory at the leaves of the search
+    /// Probe the endgame tables of this directory at the leaves of the search
     #[arg(long, value_name = "DIR")]
     endgame: Option<PathBuf>,
-    /// Ask them at the root of the search alone, for comparison
+    /// Probe them only at the root of the search, for comparison
     #[arg(long, requires = "endgame")]
     endgame_root: bool,
-    /// Where a DCNN plays: cpu, or gpu in a program built with GPUs
+    /// The device of a DCNN: cpu, or gpu in a program built with GPU support
     #[arg(long, default_value_t)]
     device: Device,
     /// Keep each game in this file: score, moves, the last board, and after how many moves each tile was first there. Games
@@ -118,7 +118,7 @@ pub(crate) struct Eval {
     /// Write the first positions of each step towards the goal to this file
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     collect: Option<PathBuf>,
-    /// Say instead at which score and after how many moves each tile is first made
+    /// Report instead at which score and after how many moves each tile is first made
     #[arg(long, conflicts_with_all = ["out", "compare", "collect", "from"])]
     milestones: bool,
     /// Play from collected positions at this step, a sum of large tiles
@@ -127,7 +127,7 @@ pub(crate) struct Eval {
     /// Play until this step or the goal [default: the next step]
     #[arg(long, value_name = "STEP", requires = "from")]
     to: Option<u32>,
-    /// The file with the collected positions
+    /// The file of collected positions
     #[arg(long, value_name = "FILE", requires = "from")]
     positions: Option<PathBuf>,
     /// The tile that the steps of --collect and --from lead to [default: 65536]
@@ -139,7 +139,7 @@ pub(crate) struct Eval {
 }
 
 impl Eval {
-    /// What the ranks of `mpirun` make of it.
+    /// How the ranks of `mpirun` share it.
     pub(crate) fn ranks(&self) -> Ranks {
         let elsewhere = "start it without mpirun";
         if self.milestones {
@@ -196,7 +196,7 @@ impl Eval {
         self.goal.unwrap_or(65536)
     }
 
-    /// What to say when it was stopped, after the games that it has reached.
+    /// The message if it was stopped, which follows the games so far.
     fn stopped(&self, games: u64) -> Failure {
         let message =
             format!("stopped: these are the first {} of {}", counted(games, "game"), thousands(self.games));
@@ -207,7 +207,7 @@ impl Eval {
         Failure::stopped(message, hint)
     }
 
-    /// Prints what came out.
+    /// Prints the result.
     fn report(
         &self,
         side: usize,
@@ -225,7 +225,7 @@ impl Eval {
         table::write(&report, &summary, out)
     }
 
-    /// Refuses parts without a game.
+    /// Rejects parts without any games.
     fn check_part(&self) -> Result<(), Failure> {
         match self.part {
             Some(part) if part.len(self.games) == 0 => Err(Failure::input(
@@ -236,7 +236,7 @@ impl Eval {
         }
     }
 
-    /// A model and how it is to play.
+    /// A model and its search.
     fn player(&self, model: Option<&Path>, search: Option<&String>) -> Result<(Model, Search), Failure> {
         let model = Model::open(model)?;
         let is_dcnn = matches!(model.kind, Kind::Dcnn(..));
@@ -266,7 +266,7 @@ impl Eval {
         Ok((model.with_probing(probing), search))
     }
 
-    /// The file that keeps the games.
+    /// The file in which games are kept.
     fn kept(&self, path: &Path, model: &Model, search: Search) -> Result<KeptGames, Failure> {
         let header = KeptHeader {
             model: model.name.clone(),
@@ -276,7 +276,7 @@ impl Eval {
             collect: self.collect.as_ref().map(|_| self.goal()),
             share: self.part.map(|part| Share { part, games: self.games, side: model.side() }),
         };
-        // Before anything is written, so that a wrong path is told as that.
+        // Checked before anything is written, so that a wrong path is reported as such.
         Target::open(path).map(drop).map_err(file_failure)?;
         let (kept, repaired) = KeptGames::open(path, &header).map_err(keep_failure)?;
         if let Some(repaired) = repaired {
@@ -285,7 +285,7 @@ impl Eval {
         Ok(kept)
     }
 
-    /// Plays the games, with the running mean on a terminal; the seconds are those of all sittings.
+    /// Plays the games, with the running mean on terminals; the seconds include earlier sessions.
     fn play(
         &self,
         model: &Model,
@@ -348,7 +348,7 @@ impl Eval {
         outcome.add(&before);
         outcome.sort();
         if !whole {
-            // Short games end first: all up to the first one that is missing are a fair sample.
+            // Short games end first: all games up to the first missing one are an unbiased sample.
             let numbers = (0..self.games).filter(|&game| part.holds(game));
             let first =
                 numbers.zip(&outcome.results).take_while(|(game, result)| result.game == *game).count();
@@ -362,12 +362,12 @@ impl Eval {
 struct Played {
     outcome: PlayOutcome,
     seconds: f64,
-    /// Whether these are all; otherwise it was stopped, and these are the first ones.
+    /// Whether these are all games; otherwise it was stopped, and these are the first ones.
     whole: bool,
 }
 
 impl Eval {
-    /// Refuses what the model cannot do.
+    /// Rejects what the model does not support.
     fn check(&self, model: &Model, search: Search, collect: Option<Steps>) -> Result<(), Failure> {
         if let Some(spec) = search.spec() {
             check_search(&spec, thread_count(self.threads))?;
@@ -393,7 +393,7 @@ impl Eval {
         let follow = |dealer: &dyn Dealer, tell: &dyn Fn(PlayOutcome) -> bool| {
             let watch = |ended: &PlayOutcome| ended.results.is_empty() || tell(ended.clone());
             let games = Games { rules, seed, dealer };
-            // The first rank keeps what is in the file of `--out`.
+            // The first rank records what the file of `--out` holds.
             match self.out {
                 Some(_) => model.play_with_courses(search, games, threads, collect, watch).map(drop),
                 None => model.play(search, games, threads, collect, watch).map(drop),
@@ -403,7 +403,7 @@ impl Eval {
     }
 }
 
-/// The games so far, on a terminal.
+/// The running result, on a terminal.
 struct EvalProgress {
     bar: ProgressBar,
     ended: Tally,
@@ -413,7 +413,7 @@ impl EvalProgress {
     fn new(games: u64, before: &[GameResult]) -> Self {
         let mut progress = EvalProgress { bar: bar(games), ended: Tally::default() };
         progress.show(before);
-        // The time left is judged by the games of this sitting.
+        // The remaining time is estimated from the games of this session.
         progress.bar.reset_eta();
         progress
     }
@@ -426,7 +426,7 @@ impl EvalProgress {
     }
 }
 
-/// A bar on a terminal, nothing elsewhere.
+/// A progress bar on terminals, hidden elsewhere.
 pub(super) fn bar(games: u64) -> ProgressBar {
     let target =
         if stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -436,7 +436,7 @@ pub(super) fn bar(games: u64) -> ProgressBar {
     bar
 }
 
-/// A search by its text.
+/// Parses a search.
 pub(super) fn parse_search(text: &str) -> Result<PlayerSpec, Failure> {
     text.parse().map_err(|error| Failure::input(error, "`afterstate eval --help` explains searches"))
 }
@@ -445,13 +445,13 @@ fn not_played() -> Failure {
     Failure::stopped("stopped before the first game was over", "with `--out FILE` games are kept")
 }
 
-/// Refuses a search whose tables do not fit into memory, before they are made.
+/// Rejects a search whose tables do not fit into memory, before they are allocated.
 pub(super) fn check_search(search: &PlayerSpec, threads: usize) -> Result<(), Failure> {
     let hint = "give a smaller `+table=BITS`, or fewer `--threads`";
     search.check_fits(threads).map_err(|error| Failure::input(error, hint))
 }
 
-/// A file that is something else is left alone; what happens while writing is no fault of the input.
+/// A file of another kind is left unchanged; an error while writing is not the user's fault.
 fn keep_failure(error: LogError) -> Failure {
     match error {
         LogError::Io { .. } | LogError::File(_) => Failure::other(

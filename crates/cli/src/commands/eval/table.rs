@@ -1,4 +1,4 @@
-//! Evaluations as tables for people.
+//! Human-readable tables of evaluations.
 
 use std::io::Write;
 

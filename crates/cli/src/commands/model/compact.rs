@@ -23,9 +23,9 @@ use crate::{
 
 /// Make a model of a few megabytes, for play
 ///
-/// The model plays, and the weights are counted that a 3-ply search looks up. Those that it hardly meets are left out,
-/// the others rounded, the more coarsely the less they are met, and packed. Everything that plays takes the
-/// file like any other model. The result depends on the model, the size, the games, the seed and the downgrading alone.
+/// The model plays, which counts the weights that a 3-ply search looks up. Rarely used weights are dropped, the others
+/// rounded, the more coarsely the less they are used, and packed. The file plays like any other model. The result depends
+/// only on the model, the size, the games, the seed and the downgrading.
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
     afterstate model compact runs/best -o small.safetensors --size 10MB\n  \
@@ -96,7 +96,7 @@ impl Compact {
         let model = Model::open_unfolded(Some(&self.file))?;
         let network = model.network("`compact`")?;
         let Compact { size, games, seed, .. } = self;
-        // What the model asks for already goes on to hold.
+        // A setting of the model also applies to the compact model.
         let downgrade = self.downgrade.or(model.downgrade);
         let threads = thread_count(self.threads);
         let settings = CompactSettings { bytes: size, games, seed, rules: model.rules, downgrade, threads };
@@ -131,7 +131,7 @@ impl Compact {
         )?)
     }
 
-    /// Says how far it has come, one line for every tenth of the games and every try at packing.
+    /// Reports the progress, one line for every tenth of the games and every packing attempt.
     fn show(&self, progress: CompactProgress) {
         let line = match progress {
             CompactProgress::Played(games) => {
@@ -147,7 +147,7 @@ impl Compact {
                 format!("packed with step {step:.1}: {weights} weights in {bytes} bytes\n")
             }
         };
-        // It goes on even when nobody can be told.
+        // The work continues even if progress cannot be shown.
         let _ = write!(stderr(), "{line}");
     }
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{error::Failure, format::thousands};
 
-/// Shows what a file holds: the layers, and each tensor with its range. All checksums are checked.
+/// Shows the content of a file: the layers, and each tensor with its range. Checks all checksums.
 pub(super) fn show(file: &TensorFile, as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let DcnnInfo { spec, extra } = DcnnInfo::of(file).map_err(failure)?;
     let summary =

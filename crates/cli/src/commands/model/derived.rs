@@ -66,7 +66,7 @@ impl Average {
         target::check(&self.output, target::Kind::Model)?;
         let models = self.files.iter().map(|file| open_full(file)).collect::<Result<Vec<_>, _>>()?;
         let (files, infos): (Vec<_>, Vec<_>) = models.into_iter().unzip();
-        // The recipe tells the rules of the game.
+        // The recipe contains the rules of the game.
         let mut extra = infos[0].extra.clone();
         extra.retain(|key, _| key == "recipe");
         let names: Vec<_> = self.files.iter().map(|file| file.display().to_string()).collect();

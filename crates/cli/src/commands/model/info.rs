@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::{dcnn, failure, summary};
 use crate::{error::Failure, format::thousands};
 
-/// How many tuples are drawn side by side.
+/// The number of tuples drawn side by side.
 const BOARDS_IN_A_ROW: usize = 6;
 
 /// Show what a model file holds
@@ -37,7 +37,7 @@ pub(super) struct Info {
     json: bool,
 }
 
-/// What there is to say about the weights of a table.
+/// A summary of the weights of a table.
 pub(super) struct Summary {
     weights: u64,
     non_zero: u64,
@@ -105,7 +105,7 @@ impl Info {
     }
 }
 
-/// What there is to say about each table; everything in the file is checked.
+/// The summary of each table; checks everything in the file.
 fn summaries(
     file: &TensorFile,
     ModelInfo { spec, is_packed, .. }: &ModelInfo,
@@ -121,7 +121,7 @@ fn summaries(
     (0..spec.tables()).map(|i| table(i).map(|values| Summary::of(values.floats().iter()))).collect()
 }
 
-/// A table in words: its tuple, and its value range, stage and action where there are several.
+/// A table in words: its tuple, and its value range, stage and action if there are several.
 fn table_title(spec: &NetworkSpec, table: usize) -> String {
     let TableId { stage, action, .. } = spec.table_id(table);
     let range = if spec.ranges.is_some() { format!(" {}", spec.range(table)) } else { String::new() };
@@ -130,7 +130,7 @@ fn table_title(spec: &NetworkSpec, table: usize) -> String {
     format!("{}{range}{stage}{action}", spec.tuple(table))
 }
 
-/// Text from a file, with nothing in it that a terminal would obey.
+/// Text from a file, without terminal control characters.
 pub(super) fn printable(text: &str) -> String {
     text.replace(|c: char| c.is_control() && c != '\t', "\u{fffd}")
 }
@@ -144,7 +144,7 @@ fn total(tables: &[Summary]) -> Summary {
     }
 }
 
-/// The bytes of memory that the weights take.
+/// The bytes of memory that the weights need.
 fn memory(spec: &NetworkSpec) -> u64 {
     4 * Layout::new(spec).len() * spec.sets() as u64
 }
@@ -178,7 +178,7 @@ fn as_json(info: &ModelInfo, tables: &[Summary], total: &Summary) -> Value {
     answer
 }
 
-/// The network in words, and its tuples drawn.
+/// The network in words, and drawings of its tuples.
 fn write_shape(info: &ModelInfo, colour: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let spec = &info.spec;
     let NetworkSpec { side, tile_values, .. } = spec;
@@ -225,7 +225,7 @@ fn write_shape(info: &ModelInfo, colour: bool, out: &mut dyn Write) -> Result<()
     Ok(writeln!(out)?)
 }
 
-/// A row of the board on which a tuple is drawn: the place of each cell in the tuple, from 1.
+/// A row of the board on which a tuple is drawn: the index of each cell in the tuple, from 1.
 fn board_row(tuple: &Tuple, row: usize, side: usize, width: usize, colour: bool) -> String {
     let mut line = String::new();
     for cell in row * side..(row + 1) * side {

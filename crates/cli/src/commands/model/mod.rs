@@ -148,7 +148,7 @@ impl Export {
     }
 }
 
-/// Says what was written: the file, its network, and what else there is to say.
+/// Reports what was written: the file, its network, and additional information.
 fn written(
     path: &Path,
     spec: &NetworkSpec,
@@ -182,7 +182,7 @@ fn open_full(path: &Path) -> Result<(TensorFile, ModelInfo), Failure> {
     Ok((file, info))
 }
 
-/// Says what may help.
+/// Adds a hint.
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         let hint = match &error {
@@ -211,7 +211,7 @@ impl From<ModelError> for Failure {
     }
 }
 
-/// A bad file is bad input; what happens while writing is not.
+/// A bad file is bad input; an error while writing is not.
 pub(super) fn failure(error: FileError) -> Failure {
     match error.problem {
         FileProblem::DiskFull(_) => Failure::other(error, "make room, or write to another disk"),
@@ -236,7 +236,7 @@ pub(super) fn failure(error: FileError) -> Failure {
         | FileProblem::Tuple(_)
         | FileProblem::Spec(_) => Failure::input(
             error,
-            "it is no model of this program; docs/model-files.md describes those that are",
+            "it is not a model of this program; docs/model-files.md describes those that are",
         ),
         FileProblem::CutOff { .. }
         | FileProblem::Field { .. }
@@ -255,7 +255,7 @@ pub(super) fn failure(error: FileError) -> Failure {
     }
 }
 
-/// How to get a damaged file again: what a run made, it makes again.
+/// How to replace a damaged file: a run can write its files again.
 fn how_to_mend(path: &Path) -> String {
     let parent = path.parent().unwrap_or(Path::new(""));
     let is_checkpoint = parent.file_name().is_some_and(|name| name == "checkpoint");
@@ -272,7 +272,7 @@ fn how_to_mend(path: &Path) -> String {
     format!("`afterstate runs rm {place}` removes that run, and the command that made it trains it again")
 }
 
-/// Whether another path would do: what is wrong with it is the user's to mend in the call.
+/// Whether another path may help, which the user can choose.
 fn is_mendable(cause: &std::io::Error) -> bool {
     use std::io::ErrorKind;
     matches!(
@@ -287,7 +287,7 @@ fn is_mendable(cause: &std::io::Error) -> bool {
     )
 }
 
-/// What a network is, in a few words.
+/// A network in a few words.
 fn summary(spec: &NetworkSpec) -> String {
     let tuples = spec.tuples.as_slice().len();
     format!("{tuples} tuple{}, {} weights", if tuples == 1 { "" } else { "s" }, thousands(spec.weights()))

@@ -1,17 +1,17 @@
-//! What the keys mean.
+//! Key bindings.
 
 use afterstate_game::Move;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 
-/// What the player wants.
+/// An action of the player.
 #[derive(Debug, PartialEq)]
 pub(super) enum Action {
     Slide(Move),
     Undo,
     New,
-    /// Say what the moves are worth.
+    /// Show the values of the moves.
     Hint,
-    /// Say it before every move, or no longer.
+    /// Show them before every move, or stop doing so.
     Hints,
     /// Let the model play, or stop it.
     Auto,
@@ -21,7 +21,7 @@ pub(super) enum Action {
     Quit,
 }
 
-/// The action of an event, if it has one. Every other event, a new window size for one, still draws the screen again.
+/// The action of an event, if it has one. Every other event, such as a new window size, still redraws the screen.
 pub(super) fn action(event: &Event) -> Option<Action> {
     let key = event.as_key_event().filter(|key| key.kind != KeyEventKind::Release)?;
     if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {

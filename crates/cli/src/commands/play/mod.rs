@@ -39,8 +39,8 @@ use store::{Score, Store};
 /// Arrow keys or WASD slide the tiles; U takes moves back, as many as you like; N starts the next game; Q, Esc or Ctrl-C
 /// leaves. Every game has a number: the same number and the same moves give the same tiles, also after a move is taken back.
 ///
-/// H says what each move is worth, T says it before every move, and P or the space bar lets the model play until it is pressed
-/// again, with + and − for its speed. Your moves are graded, and the accuracy is that of `afterstate review`.
+/// H shows the value of each move, T shows it before every move, and P or the space bar lets the model play until it is
+/// pressed again, with + and − for its speed. Your moves are graded, and the accuracy is that of `afterstate review`.
 ///
 /// Games are kept: one that was left is resumed by the next `afterstate play`, and finished ones are in the list of high scores
 /// unless the model has helped by playing.
@@ -85,7 +85,7 @@ pub(crate) struct Play {
     /// How the model looks ahead, as for `afterstate eval` [default: adaptive=20000, and majority for a DCNN]
     #[arg(long)]
     search: Option<String>,
-    /// Ask the endgame tables of this directory at the leaves of the search
+    /// Probe the endgame tables of this directory at the leaves of the search
     #[arg(long, value_name = "DIR")]
     endgame: Option<PathBuf>,
     /// Let the model play
@@ -122,7 +122,7 @@ impl Play {
             let message = format!("there is no file {}", file.display());
             return Err(Failure::input(message, "`afterstate solve --board 3x3 -o FILE` writes one"));
         }
-        // Before the screen is taken, so that a warning is seen.
+        // Before the screen is taken over, so that a warning is visible.
         let endgames = self.endgame.as_deref().map(open_tables).transpose()?.flatten();
         let mut screen = Screen::take()?;
         let model = screen.load(&self.what_loads(), || self.load())?;
@@ -139,12 +139,12 @@ impl Play {
         }
     }
 
-    /// The side of the board that the options ask for.
+    /// The side of the board that the options request.
     fn asked_side(&self) -> usize {
         self.from.map_or(self.board.side(), |board| board.side())
     }
 
-    /// What to say while it loads.
+    /// The message while it loads.
     fn what_loads(&self) -> String {
         match (&self.exact, &self.model) {
             (Some(None), _) => "solving the board, for perfect hints …".to_owned(),
@@ -153,7 +153,7 @@ impl Play {
         }
     }
 
-    /// The model that helps, if there is one.
+    /// The helping model, if there is one.
     fn load(&self) -> Result<Option<Model>, Failure> {
         let side = self.asked_side();
         match (&self.exact, self.model.as_deref().or_else(|| built_in(side))) {
@@ -162,7 +162,7 @@ impl Play {
         }
     }
 
-    /// The player by a model, if there is one.
+    /// The player with a model, if there is one.
     fn player<'m, const N: usize>(
         &self,
         model: Option<&'m Model>,
@@ -172,7 +172,7 @@ impl Play {
         Ok(Some(model.player(search, thread_count(0))?))
     }
 
-    /// The session to begin with: the board or game that was requested, the unfinished one, or a new one.
+    /// The initial session: the requested board or game, the unfinished one, or a new one.
     fn session<const N: usize>(&self, store: &Store) -> PlaySession<N> {
         let number = self.game.unwrap_or_else(some_number);
         let board: Option<Board<N>> = self.from.and_then(|board| board.to_string().parse().ok());
@@ -212,7 +212,7 @@ impl Play {
         }
     }
 
-    /// The seed is that of the game: one that was resumed keeps its own.
+    /// The seed is that of the game: a resumed game keeps its own.
     fn replay_command(&self, seed: u64, number: u64) -> String {
         let mut command = format!("afterstate play --game {number}");
         if seed != DEFAULT_SEED {
@@ -237,7 +237,7 @@ impl Play {
     }
 }
 
-/// Keeps a game that was left or is over, and says where.
+/// Saves a game that was left or is over, and prints where.
 fn keep<const N: usize>(session: &PlaySession<N>, store: &Store, out: &mut dyn Write) -> Result<(), Failure> {
     let game = session.game();
     let over = game.state().is_terminal();
@@ -261,7 +261,7 @@ fn keep<const N: usize>(session: &PlaySession<N>, store: &Store, out: &mut dyn W
     if counts { store.write_best(N, out) } else { Ok(()) }
 }
 
-/// The session of a recorded game, with all its moves to take back.
+/// The session of a recorded game, with all its moves available for undo.
 fn resume<const N: usize>(record: &str) -> Option<PlaySession<N>> {
     let mut words = record.lines().next()?.strip_prefix("afterstate game ")?.split_whitespace();
     let (seed, number) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
@@ -273,7 +273,7 @@ fn resume<const N: usize>(record: &str) -> Option<PlaySession<N>> {
     (!session.game().state().is_terminal()).then_some(session)
 }
 
-/// The true values of a small board: from a file, or found now.
+/// The exact values of a small board: from a file, or solved now.
 fn exact(side: usize, file: Option<&Path>) -> Result<Model, Failure> {
     let exact = match (side, file) {
         (4, _) => {
@@ -302,19 +302,19 @@ impl Size {
     }
 }
 
-/// A number for a game that was not requested by number.
+/// A number for a game requested without one.
 fn some_number() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::from(since.subsec_nanos()) / 1000 % 1_000_000
 }
 
-/// Why the conversation ended.
+/// Why the session ended.
 enum End {
     Quit,
     Signal,
 }
 
-/// Shows the game and does what the keys say, until the player leaves or a signal comes.
+/// Shows the game and handles keys, until the player leaves or a signal arrives.
 fn converse<const N: usize>(
     session: &mut PlaySession<N>,
     player: &mut Option<Box<dyn Player<N> + '_>>,
@@ -361,7 +361,7 @@ fn converse<const N: usize>(
     }
 }
 
-/// Waits for an event; `None` when a signal has come, or it is the model's turn.
+/// Waits for an event; `None` if a signal has arrived, or it is the model's turn.
 fn next_event<const N: usize>(session: &PlaySession<N>, screen: &mut Screen) -> io::Result<Option<Event>> {
     if let Some(typed) = screen.typed.pop_front() {
         return Ok(Some(typed));
@@ -379,18 +379,18 @@ fn next_event<const N: usize>(session: &PlaySession<N>, screen: &mut Screen) -> 
     }
 }
 
-/// The time between two looks for a signal.
+/// The interval between checks for a signal.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The exit code where the player leaves before there is a game.
+/// The exit code if the player leaves before a game begins.
 const LEFT: i32 = 130;
 
-/// The terminal, taken over until this is dropped; ratatui's panic hook gives it back too. Signals that ask the program to end
-/// set a flag instead.
+/// Takes over the terminal until dropped; ratatui's panic hook restores it too. Signals that ask the program to end set
+/// a flag instead.
 struct Screen {
     terminal: DefaultTerminal,
     stop: Arc<AtomicBool>,
-    /// What was typed while the model was loaded.
+    /// The keys typed while the model was loading.
     typed: VecDeque<Event>,
 }
 
@@ -408,7 +408,7 @@ impl Screen {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Loads something while the screen says so. Keys wait until it is there, but for those that leave.
+    /// Loads something while the screen says so. Keys are queued until it is loaded, except those that leave.
     fn load<T: Send>(
         &mut self,
         what: &str,
@@ -426,7 +426,7 @@ impl Screen {
                 }
                 let leaves = |event| keys::action(event) == Some(Action::Quit);
                 if self.is_stopped() || self.typed.back().is_some_and(leaves) {
-                    // Loading cannot be stopped, and nothing is lost.
+                    // Loading cannot be stopped, but nothing is lost.
                     ratatui::restore();
                     std::process::exit(LEFT);
                 }

@@ -1,4 +1,4 @@
-//! The picture of a session.
+//! Drawing a session.
 
 use afterstate_game::tile_colour;
 use ratatui::{
@@ -18,7 +18,7 @@ const FOOTER: u16 = 3;
 const TEXT_WIDTH: u16 = 50;
 const BOARD_COLOUR: Color = Color::Rgb(187, 173, 160);
 
-/// The measures of the drawn board, in characters.
+/// The dimensions of the drawn board, in characters.
 #[derive(Clone, Copy)]
 struct Measures {
     width: u16,
@@ -26,7 +26,7 @@ struct Measures {
     gap: u16,
 }
 
-/// From the most beautiful to the smallest that can still show 131072.
+/// From the largest to the smallest that can still show 131072.
 const MEASURES: [Measures; 4] = [
     Measures { width: 12, height: 5, gap: 1 },
     Measures { width: 9, height: 3, gap: 1 },
@@ -35,9 +35,9 @@ const MEASURES: [Measures; 4] = [
 ];
 
 impl Measures {
-    /// The size of a board of so many cells a side.
+    /// The size of a board with this side.
     fn board(self, side: u16) -> (u16, u16) {
-        // Characters are twice as high as wide: a gap is two of them across.
+        // Characters are twice as high as wide: a horizontal gap is two of them.
         (side * (self.width + 2 * self.gap) + 2 * self.gap, side * (self.height + self.gap) + self.gap)
     }
 
@@ -53,7 +53,7 @@ impl Measures {
     }
 }
 
-/// Draws the session, or says that the terminal is too small for it.
+/// Draws the session, or a message if the terminal is too small.
 pub(super) fn draw<const N: usize>(session: &PlaySession<N>, frame: &mut Frame) {
     let (area, side) = (frame.area(), N as u16);
     match MEASURES.into_iter().find(|measures| measures.fits(side, area)) {
@@ -66,7 +66,7 @@ pub(super) fn draw<const N: usize>(session: &PlaySession<N>, frame: &mut Frame) 
     }
 }
 
-/// Draws a line of text in the middle.
+/// Draws a centred line of text.
 pub(super) fn draw_notice(text: &str, frame: &mut Frame) {
     let area = frame.area();
     let middle = Rect { y: area.height / 2, height: area.height.min(1), ..area };

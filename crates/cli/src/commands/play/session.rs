@@ -1,4 +1,4 @@
-//! A player's session: the present game, and everything that can be taken back.
+//! A player's session: the current game, and the undo history.
 
 use std::time::Duration;
 
@@ -8,40 +8,40 @@ use afterstate_search::Advice;
 
 use crate::commands::advise::worth;
 
-/// How long the model waits between moves: the slowest, the usual and the fastest pace.
+/// The delays between moves of the model, from the slowest pace to the fastest.
 const PACES: [u64; 7] = [2000, 1000, 500, 250, 100, 40, 10];
 const USUAL_PACE: usize = 4;
 
-/// A game, its number, and how it came here.
+/// A game, its number, and how it got here.
 #[derive(Clone)]
 struct Position<const N: usize> {
     number: u64,
     game: Game<N>,
-    /// The move that led here; `None` where a game begins.
+    /// The move that led here; `None` at the beginning of a game.
     made: Option<Move>,
-    /// How good the player's moves were so far.
+    /// The accuracy of the player's moves so far.
     accuracy: Accuracy,
     /// Whether the model has made a move.
     assisted: bool,
 }
 
-/// The position on the screen and the ones before it. A position holds its random stream, so a move
-/// that is taken back and made again brings the same tile.
+/// The current position and the previous ones. A position includes its random stream, so a move
+/// that is undone and repeated yields the same tile.
 pub(super) struct PlaySession<const N: usize> {
     seed: u64,
     now: Position<N>,
     past: Vec<Position<N>>,
     notice: String,
-    /// What the moves of the present state are worth, once it was requested.
+    /// The values of the current state's moves, once requested.
     hint: String,
-    /// Whether a model helps, and whether it plays.
+    /// Whether a model helps, and whether it is playing.
     helper: Option<Helper>,
     /// Whether hints are shown before every move.
     hints: bool,
     pace: usize,
 }
 
-/// What a model does in a session.
+/// What the model does in a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Helper {
     Waits,
@@ -71,7 +71,7 @@ impl<const N: usize> PlaySession<N> {
         }
     }
 
-    /// A session with a model that helps.
+    /// Adds a helping model.
     pub(super) fn with_helper(self, helper: Helper) -> Self {
         PlaySession { helper: Some(helper), ..self }
     }
@@ -105,7 +105,7 @@ impl<const N: usize> PlaySession<N> {
         self.seed
     }
 
-    /// The time between moves of the model.
+    /// The delay between moves of the model.
     pub(super) fn pace(&self) -> Duration {
         Duration::from_millis(PACES[self.pace])
     }
@@ -116,7 +116,7 @@ impl<const N: usize> PlaySession<N> {
         self.notice = format!("a move every {} ms", PACES[self.pace]);
     }
 
-    /// Shows what the moves are worth.
+    /// Shows the values of the moves.
     pub(super) fn hint(&mut self, advice: &Advice) {
         let mut moves: Vec<_> =
             Move::ALL.into_iter().filter_map(|a| Some((a, advice.values[a as usize]?))).collect();
@@ -125,12 +125,12 @@ impl<const N: usize> PlaySession<N> {
         self.hint = texts.join("  ");
     }
 
-    /// What the moves are worth; empty until it is requested.
+    /// The values of the moves; empty until requested.
     pub(super) fn hint_text(&self) -> &str {
         &self.hint
     }
 
-    /// Shows what is thought of the move just made, which counts for the accuracy until it is taken back.
+    /// Shows the grade of the move just made, which counts for the accuracy until it is undone.
     pub(super) fn judge(&mut self, a: Move, best: Option<Move>, judged: &Judged) {
         self.now.accuracy.add(judged);
         let better = best.filter(|best| *best != a && judged.loss > 0.0);
@@ -138,7 +138,7 @@ impl<const N: usize> PlaySession<N> {
         self.notice = format!("{a}: {}{better}", judged.grade.name());
     }
 
-    /// How good the player's moves were in this game, from 0 to 100.
+    /// The accuracy of the player's moves in this game, from 0 to 100.
     pub(super) fn accuracy(&self) -> Option<f64> {
         self.now.accuracy.percent()
     }
@@ -160,12 +160,12 @@ impl<const N: usize> PlaySession<N> {
         self.now.assisted
     }
 
-    /// What the last key could not do, or a hint; empty otherwise.
+    /// The reason why the last key had no effect, or a hint; empty otherwise.
     pub(super) fn notice(&self) -> &str {
         &self.notice
     }
 
-    /// Makes a move; whether it was possible.
+    /// Makes a move; returns whether it was legal.
     pub(super) fn slide(&mut self, a: Move) -> bool {
         let before = self.now.clone();
         let moved = self.now.game.play(a).is_some();
@@ -173,7 +173,7 @@ impl<const N: usize> PlaySession<N> {
             self.now.made = Some(a);
             self.now.assisted |= self.helper == Some(Helper::Plays);
             self.past.push(before);
-            // What the model is told, as its speed, stays on the screen while it plays.
+            // Notices for the model, such as its speed, stay on the screen while it plays.
             if self.helper != Some(Helper::Plays) {
                 self.notice.clear();
             }
@@ -184,7 +184,7 @@ impl<const N: usize> PlaySession<N> {
         moved
     }
 
-    /// Takes back a move, or the start of a new game.
+    /// Undoes a move, or the start of a new game.
     pub(super) fn undo(&mut self) {
         match self.past.pop() {
             Some(position) => {
@@ -206,7 +206,7 @@ impl<const N: usize> PlaySession<N> {
         self.hint.clear();
     }
 
-    /// The positions of this game, the first one first.
+    /// The positions of this game, in order.
     fn positions(&self) -> Vec<&Position<N>> {
         let mut positions = vec![&self.now];
         let mut earlier = self.past.iter().rev();
@@ -223,8 +223,8 @@ impl<const N: usize> PlaySession<N> {
         self.positions()[0].game.state() == start
     }
 
-    /// This game as a text that `afterstate review` reads: the numbers and letters of a numbered game, the boards and moves
-    /// of one that began with a board.
+    /// This game in a format that `afterstate review` reads: the numbers and letters of a numbered game, the boards and
+    /// moves of one that began with a board.
     pub(super) fn record(&self) -> String {
         let positions = self.positions();
         if self.is_numbered() {
@@ -235,7 +235,7 @@ impl<const N: usize> PlaySession<N> {
         moves.map(|(state, a)| format!("{state} {a}\n")).collect()
     }
 
-    /// The game so far in one sentence.
+    /// A summary of the game so far in one sentence.
     pub(super) fn result(&self) -> String {
         let (number, game) = (self.number(), self.game());
         let tile = game.state().board().max_tile();
@@ -250,7 +250,7 @@ impl<const N: usize> PlaySession<N> {
 mod tests {
     use super::*;
 
-    /// Plays the first legal move some times.
+    /// Plays the first legal move several times.
     fn go_on(session: &mut PlaySession<4>, moves: usize) -> Vec<String> {
         (0..moves)
             .map(|_| {
@@ -334,7 +334,7 @@ mod tests {
         let mut session = PlaySession::<4>::new(1, 7);
         session.undo();
         assert_eq!(session.notice(), "nothing to take back");
-        // Pushing into one corner gets stuck soon.
+        // Pushing into one corner soon gets stuck.
         while session.game().state().legal_moves().contains(Move::Up) {
             session.slide(Move::Up);
         }

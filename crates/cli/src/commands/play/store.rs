@@ -1,4 +1,4 @@
-//! What stays of games: the unfinished one, the records, and the high scores.
+//! Stored games: the unfinished one, the records, and the high scores.
 
 use std::{
     fs,
@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{commands::model::failure, error::Failure, format::thousands};
 
-/// The number of scores in the list.
+/// The number of scores listed.
 const LISTED: usize = 10;
 
 /// The directory of games.
 pub(super) struct Store(PathBuf);
 
-/// A finished game in the list of high scores.
+/// An entry of the high scores.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Score {
     pub(super) score: u64,
@@ -31,7 +31,7 @@ pub(super) struct Score {
 }
 
 impl Store {
-    /// The directory that was named, or the usual one.
+    /// Opens the named directory, or the default one.
     pub(super) fn open(named: Option<&Path>) -> Self {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let home = || Some(variable("HOME")?.join(".local/share"));
@@ -43,12 +43,12 @@ impl Store {
         self.0.join(format!("unfinished-{side}x{side}.txt"))
     }
 
-    /// The record of the game that was left unfinished, if there is one.
+    /// The record of the unfinished game, if there is one.
     pub(super) fn read_unfinished(&self, side: usize) -> Option<String> {
         fs::read_to_string(self.unfinished(side)).ok()
     }
 
-    /// Keeps a game, to be resumed by the next session; another one that was to be resumed is kept as a record. Gives the file.
+    /// Saves a game to be resumed by the next session; another unfinished one is kept as a record. Returns the file.
     pub(super) fn keep_unfinished(&self, record: &str, side: usize) -> Result<PathBuf, Failure> {
         fs::create_dir_all(&self.0)?;
         let path = self.unfinished(side);
@@ -58,7 +58,7 @@ impl Store {
         write(&path, record).map(|()| path)
     }
 
-    /// Keeps a game, and its score if it counts. Gives the file.
+    /// Saves a game, and its score if it counts. Returns the file.
     pub(super) fn keep(&self, record: &str, score: &Score, counts: bool) -> Result<PathBuf, Failure> {
         fs::create_dir_all(&self.0)?;
         let path = self.0.join(format!("{}-{}.txt", score.time, score.score));
@@ -78,7 +78,7 @@ impl Store {
         Ok(path)
     }
 
-    /// All scores, in the order in which they came; invalid lines are skipped.
+    /// All scores, in file order; invalid lines are skipped.
     fn scores(&self) -> Vec<Score> {
         let text = fs::read_to_string(self.0.join("scores.jsonl")).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
@@ -93,7 +93,7 @@ impl Store {
         scores
     }
 
-    /// The list of high scores.
+    /// Prints the high scores.
     pub(super) fn write_best(&self, side: usize, out: &mut dyn Write) -> Result<(), Failure> {
         let best = self.best(side);
         if best.is_empty() {
@@ -109,7 +109,7 @@ impl Store {
     }
 }
 
-/// Whether two records are of one game: both begin with its numbers.
+/// Whether two records are of the same game: both begin with its numbers.
 fn is_same_game(record: &str, other: &str) -> bool {
     record.lines().next() == other.lines().next()
 }

@@ -1,4 +1,4 @@
-//! How the work on a table goes, on stderr: a bar on a terminal, a line for each training elsewhere.
+//! The progress of a table on stderr: a bar on terminals, a line for each training elsewhere.
 
 use std::io::{IsTerminal, Write, stderr};
 
@@ -10,15 +10,15 @@ use afterstate_papers::reproduce::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// The steps of a training on the bar.
+/// The number of steps of a training on the bar.
 const STEPS: u64 = 1000;
 
-/// The display of the work.
+/// The progress display.
 pub(super) struct Display<'a> {
     plan: &'a TablePlan,
-    /// None where there is no terminal.
+    /// `None` if there is no terminal.
     bar: Option<ProgressBar>,
-    /// The share of each job that is done.
+    /// The finished share of each job.
     shares: Vec<f64>,
     done: usize,
 }
@@ -80,11 +80,11 @@ impl<'a> Display<'a> {
         text
     }
 
-    /// A line that stays.
+    /// Prints a permanent line.
     fn print(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.println(text),
-            // The work goes on even when nobody can be told.
+            // The work continues even if progress cannot be shown.
             None => {
                 let _ = writeln!(stderr(), "{text}");
             }

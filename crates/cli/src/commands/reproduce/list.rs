@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::failure;
 use crate::{error::Failure, format::duration};
 
-/// Lists the tables whose names begin so; with the time that they take here only where it is asked for.
+/// Lists the tables whose names have a prefix; with the time that they take here only if requested.
 pub(super) fn list(
     begin: &str,
     threads: usize,
@@ -56,14 +56,14 @@ pub(super) fn list(
     Ok(writeln!(out, "next: afterstate reproduce TABLE --share 0.01")?)
 }
 
-/// Paper, then tables before figures, by their numbers.
+/// The sort key: the paper, then tables before figures, by number.
 fn as_people_count(name: &str) -> (String, bool, u32) {
     let (paper, item) = name.split_once('/').unwrap_or((name, ""));
     let number = item.rsplit_once('-').and_then(|(_, number)| number.parse().ok()).unwrap_or(u32::MAX);
     (paper.to_owned(), item.starts_with("figure"), number)
 }
 
-/// Seconds as days where they are many.
+/// Formats seconds, as days if there are many.
 fn long(seconds: f64) -> String {
     match seconds / 86_400.0 {
         days @ 100.0.. => format!("{days:.0} days"),
@@ -72,18 +72,18 @@ fn long(seconds: f64) -> String {
     }
 }
 
-/// A table in the list.
+/// An entry of the list.
 struct Entry {
     table: Table,
     trainings: usize,
     budget: String,
-    /// Seconds; none when nothing can be run, or no rate was measured.
+    /// Seconds; `None` if nothing can be run, or no rate was measured.
     seconds: Option<f64>,
     /// Whether it needs --records.
     needs_records: bool,
     /// The rows that cannot be run, and why.
     left_out: Vec<(String, String)>,
-    /// The share and the number of trainings of what was run in this directory.
+    /// The share and the number of trainings of each result in this directory.
     here: Vec<(f64, u64)>,
 }
 
@@ -107,7 +107,7 @@ impl Entry {
         Ok(Entry { table: plan.table, trainings, budget, seconds, needs_records, left_out, here })
     }
 
-    /// What can be done with it, in a word.
+    /// Its state in a word.
     fn state(&self) -> &'static str {
         match () {
             () if self.table.is_counted() => "counted",
@@ -154,7 +154,7 @@ impl Entry {
         Ok(writeln!(out, "  {:<26} {}", "", self.what_can_be_run())?)
     }
 
-    /// What training at the paper's budget takes, and what cannot be run.
+    /// The time that training at the paper's budget takes, and what cannot be run.
     fn what_can_be_run(&self) -> String {
         let Entry { table, trainings, budget, seconds, needs_records, left_out, .. } = self;
         if let Some(reason) = &table.left_out {
@@ -183,8 +183,8 @@ impl Entry {
     }
 }
 
-/// The share and the number of trainings of each report on a table under `runs/reproduce`; one that cannot be read is
-/// none.
+/// The share and the number of trainings of each report on a table under `runs/reproduce`; unreadable reports are
+/// skipped.
 fn run_here(name: &str) -> Vec<(f64, u64)> {
     let folder = Path::new("runs/reproduce").join(name);
     let runs = fs::read_dir(folder).into_iter().flatten().flatten();

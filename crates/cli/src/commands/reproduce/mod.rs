@@ -31,19 +31,18 @@ use display::Display;
 /// Run a paper's table, and put the results beside the paper's
 ///
 /// Without --share, lists every table and figure of the papers with its state: what of it has been run and where the
-/// results are, what can be run, and what cannot and why; TABLE is then how the names begin that are listed. With --time
-/// the list also has the time that training would take here at the paper's budget, by a rate that is measured for a moment
-/// for each size of network.
+/// results are, what can be run, and what cannot and why; TABLE is then a prefix of the names to list. With --time
+/// the list also has the time that training would take here at the paper's budget, from a short measurement for each
+/// size of network.
 ///
 /// With --share, trains every row of the table at that share of the paper's budget, evaluates it as the paper does,
 /// and writes report.md and report.json: the paper's figures, ours, and for each claim of the paper whether it was
-/// seen, by the 95% interval of the difference. A figure is drawn as well: figure.svg and figure.html. What is done is
-/// not done again: after an interruption (Ctrl-C saves) the same command continues. Tables that are only counted need
+/// seen, by the 95% interval of the difference. A figure is drawn as well: figure.svg and figure.html. Finished
+/// work is not repeated: after an interruption (Ctrl-C saves) the same command continues. Tables that are only counted need
 /// no --share.
 ///
 /// The networks of kondo-2019 are taught by the games of a strong player: `afterstate record` makes them, and --records
-/// says where they are. They learn from that share of the paper's number of records; where there are fewer, they see them
-/// again.
+/// says where they are. They learn from that share of the paper's number of records; if there are fewer, these repeat.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     afterstate reproduce                                        every table and figure, and its state\n  \
@@ -95,7 +94,7 @@ pub(crate) struct Reproduce {
 }
 
 impl Reproduce {
-    /// What the ranks of `mpirun` make of it.
+    /// How the ranks of `mpirun` share it.
     pub(crate) fn ranks(&self) -> Ranks {
         if self.part.is_some() {
             let message =
@@ -175,7 +174,7 @@ impl Reproduce {
     }
 }
 
-/// Does a part of a table's trainings.
+/// Runs a part of a table's trainings.
 fn reproduce_part(
     plan: &TablePlan,
     directory: &Path,
@@ -195,7 +194,7 @@ fn reproduce_part(
     Ok(writeln!(out, "next: when all parts are done, the same command without `--part` writes the report")?)
 }
 
-/// Says what may help.
+/// Adds a hint.
 fn failure(error: ReproduceError) -> Failure {
     match error {
         ReproduceError::Run(error) => run_failure(error),

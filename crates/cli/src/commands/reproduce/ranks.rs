@@ -1,4 +1,4 @@
-//! The trainings of a table dealt out to the ranks of `mpirun`.
+//! The trainings of a table, distributed over the ranks of `mpirun`.
 
 use std::{
     collections::HashSet,
@@ -14,8 +14,8 @@ use afterstate_papers::reproduce::{
 
 use super::display::Display;
 
-/// Does all trainings together with the other ranks. True for the first rank, which reports on what is then in the
-/// directory.
+/// Runs all trainings together with the other ranks. Returns true in the first rank, which then reports on the contents
+/// of the directory.
 pub(super) fn train(
     world: &World,
     plan: &TablePlan,
@@ -40,7 +40,7 @@ pub(super) fn train(
     Ok(done?.is_some())
 }
 
-/// The ranks, who ask the first which jobs are still to be done.
+/// The ranks, which ask the first one for jobs.
 struct Ranks<'a> {
     world: &'a World,
     take: &'a (dyn Fn((usize, u64)) -> bool + Sync),

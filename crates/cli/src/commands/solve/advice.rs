@@ -1,4 +1,4 @@
-//! `afterstate advise --exact`: the true values of the moves on a small board.
+//! `afterstate advise --exact`: the exact values of the moves on a small board.
 
 use std::{
     cell::OnceCell,
@@ -13,18 +13,18 @@ use serde_json::{Map, Value, json};
 use super::work::{failure, solve};
 use crate::error::Failure;
 
-/// The true values of a board's moves, from a solution in a file or one that is made now.
+/// The exact values of a board's moves, from a solution in a file or one computed now.
 pub(in crate::commands) struct Exact<'a> {
     file: Option<&'a Path>,
     threads: usize,
     json: bool,
-    /// The solutions, once they are needed.
+    /// The solutions, created on first use.
     three: OnceCell<Solution<3>>,
     two: OnceCell<Solution<2>>,
 }
 
 impl<'a> Exact<'a> {
-    /// Advice by the solution in a file, or by one that is made when it is needed.
+    /// Advice by the solution in a file, or by one that is computed on first use.
     pub(in crate::commands) fn open(file: Option<&'a Path>, threads: usize, json: bool) -> Self {
         Exact { file, threads, json, three: OnceCell::new(), two: OnceCell::new() }
     }
@@ -60,7 +60,7 @@ impl<'a> Exact<'a> {
         let values = solution.move_values(state);
         if state.legal_moves().any(|a| values[a as usize].is_none()) {
             let message = format!("no game reaches {board}, so its values are not in the solution");
-            return Err(Failure::input(message, "give a board that can come about by playing"));
+            return Err(Failure::input(message, "give a board that a game can reach"));
         }
         let best = solution.best(state);
         if self.json {

@@ -101,9 +101,9 @@ impl Solve {
         let rules = Rules { four: self.four, ..Rules::default() };
         let objective = self.goal.unwrap_or(Objective::Score);
         let solution = solve::<N>(objective, rules, threads)?;
-        // What was computed is shown even when it cannot be kept.
+        // The result is shown even if it cannot be saved.
         let saved = self.output.as_ref().map_or(Ok(()), |path| solution.save(path).map_err(failure));
-        // Every state that the best play reaches has a best move.
+        // Every state that optimal play reaches has a best move.
         let best = |state: State<N>| solution.best(state).map_or(Move::Up, |(a, _)| a);
         let settings =
             SolverSettings { rules, boards: Boards::Canonical, until: objective, optimum: None, threads };

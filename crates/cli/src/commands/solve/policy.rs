@@ -1,4 +1,4 @@
-//! `afterstate solve --policy`: what a model comes to, exactly.
+//! `afterstate solve --policy`: the exact value of a model's play.
 
 use std::{
     io::{IsTerminal, Write, stdout},
@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 use super::{report, work};
 use crate::{commands::eval::parse_search, error::Failure, format::thousands};
 
-/// The boards that are drawn.
+/// The number of boards drawn.
 const DRAWN: usize = 5;
 
-/// The options about a policy.
+/// The options of a policy.
 #[derive(Args)]
 pub(super) struct PolicyArgs {
     /// Compute the exact value of this model's play: a model file, or the directory of a run
@@ -43,7 +43,7 @@ pub(super) struct PolicyArgs {
 }
 
 impl PolicyArgs {
-    /// The first option that was given, besides the model.
+    /// The first option given, except the model.
     pub(super) fn first_given(&self) -> Option<&'static str> {
         let given = [
             ("--search", self.search.is_some()),

@@ -1,4 +1,4 @@
-//! What was found, as a table or as JSON.
+//! Results, as a table or as JSON.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{error::Failure, format::thousands};
 
-/// A solved game, and the value of its best play.
+/// A solved game, and the value of optimal play.
 pub(super) struct Solved<'a, const N: usize> {
     pub(super) solution: &'a Solution<N>,
     pub(super) evaluation: &'a Evaluation<N>,
@@ -19,7 +19,7 @@ impl<const N: usize> Solved<'_, N> {
         if as_json { Ok(writeln!(out, "{}", self.json())?) } else { self.table(out) }
     }
 
-    /// The mean score of the best play: by backward induction when that is what was maximised.
+    /// The mean score of optimal play: by backward induction if the score was the objective.
     fn expected_score(&self) -> f64 {
         match self.solution.objective() {
             Objective::Score => self.solution.expected(),
@@ -62,13 +62,13 @@ impl<const N: usize> Solved<'_, N> {
     }
 }
 
-/// Tile → probability of reaching at least that.
+/// A map from tiles to the probability of reaching at least that tile.
 pub(super) fn tiles_json<const N: usize>(evaluation: &Evaluation<N>) -> Value {
     let tiles = evaluation.tiles.iter().enumerate();
     Value::Object(tiles.map(|(i, &p)| ((2u32 << i).to_string(), json!(p))).collect::<Map<_, _>>())
 }
 
-/// The tiles from the first that is not certain on.
+/// The tiles from the first one that is not certain.
 pub(super) fn write_tiles<const N: usize>(
     evaluation: &Evaluation<N>,
     out: &mut dyn Write,

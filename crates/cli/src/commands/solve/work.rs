@@ -1,4 +1,4 @@
-//! Solving with bars, and solutions from files.
+//! Solving with progress bars, and solutions from files.
 
 use std::{
     io::{IsTerminal, stderr},
@@ -46,7 +46,7 @@ pub(in crate::commands) fn open<const N: usize>(
     Ok(solution)
 }
 
-/// A bad file is bad input; what happens while writing is not.
+/// A bad file is bad input; an error while writing is not.
 pub(super) fn failure(error: SolutionError) -> Failure {
     match error {
         SolutionError::Write(error) => crate::commands::model::failure(error),
@@ -55,12 +55,12 @@ pub(super) fn failure(error: SolutionError) -> Failure {
     }
 }
 
-/// The tiles of a full board of distinct tiles, the smallest a 4: no game gets beyond.
+/// The sum of tiles of a full board of distinct tiles, the smallest a 4: an upper bound of any game.
 const fn largest_sum<const N: usize>() -> u64 {
     (1 << (N * N + 2)) - 4
 }
 
-/// A bar over the sums of tiles on a terminal, nothing elsewhere.
+/// A progress bar over the sums of tiles on terminals, hidden elsewhere.
 pub(super) fn bar<const N: usize>(doing: &'static str) -> ProgressBar {
     let target =
         if stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };

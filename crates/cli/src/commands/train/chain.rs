@@ -1,4 +1,4 @@
-//! What a recipe needs first: the steps, what they take, and how they go.
+//! The needs of a recipe: the steps, their costs, and their progress.
 
 use std::{io::Write, sync::atomic::AtomicBool};
 
@@ -15,7 +15,7 @@ use crate::{
     format::{bytes, duration},
 };
 
-/// Makes what the last training needs; `false` when it was stopped.
+/// Makes the needs of the last training; returns `false` if stopped.
 pub(super) fn make(
     chain: &Chain,
     resume: bool,
@@ -38,7 +38,7 @@ pub(super) fn make(
     Ok(is_made)
 }
 
-/// The part of a rank that is not the first in a chain and its last training.
+/// The part of another rank than the first in a chain and its last training.
 pub(super) fn follow(
     chain: &Chain,
     directory: Directory,
@@ -53,14 +53,14 @@ pub(super) fn follow(
     Ok(())
 }
 
-/// What all steps take.
+/// The cost of all steps.
 fn total(costs: &Costs) -> String {
     let time =
         costs.seconds().map_or("time not known".to_owned(), |seconds| format!("about {}", duration(seconds)));
     format!("{time}, {} of memory, {} of disk", bytes(costs.memory()), bytes(costs.disk()))
 }
 
-/// Lists the steps, where there is more than one.
+/// Lists the steps if there are several.
 pub(super) fn write(chain: &Chain, costs: &Costs, out: &mut dyn Write) -> Result<(), Failure> {
     if chain.needs().is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! How a run goes, on stderr: a bar on a terminal, a line now and then elsewhere.
+//! The progress of a run on stderr: a bar on terminals, an occasional line elsewhere.
 
 use std::{
     io::{Write, stderr},
@@ -16,15 +16,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::tiles;
 use crate::format::{counted, duration, thousands, whole};
 
-/// The time between plain lines.
+/// The interval of plain lines.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// The length of the bar in steps.
 const STEPS: u64 = 1000;
 
-/// The display of a run.
+/// The progress display.
 pub(super) struct Display {
-    /// None where there is no terminal.
+    /// `None` if there is no terminal.
     bar: Option<ProgressBar>,
     line: Option<Instant>,
     /// The step of a chain.
@@ -49,7 +49,7 @@ impl Display {
         }
     }
 
-    /// The time left of a step, and of the chain that it belongs to.
+    /// The remaining time of a step, and of its chain.
     fn left(&self, seconds: f64) -> String {
         let own = format!("{} left", duration(seconds));
         let Some(StepStatus { name, number, count, seconds_after }) = &self.step else { return own };
@@ -57,18 +57,18 @@ impl Display {
         format!("{own}{} · step {number} of {count}, {name}", all.unwrap_or_default())
     }
 
-    /// A line that stays.
+    /// Prints a permanent line.
     pub(super) fn print(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.println(text),
-            // Training goes on even when nobody can be told.
+            // Training continues even if progress cannot be shown.
             None => {
                 let _ = writeln!(stderr(), "{text}");
             }
         }
     }
 
-    /// Text beside the bar that does not stay.
+    /// Shows temporary text beside the bar.
     fn say(&self, text: String) {
         if let Some(bar) = &self.bar {
             bar.set_prefix(text);

@@ -16,7 +16,7 @@ struct Key {
     paper: String,
 }
 
-/// Lists the keys whose names begin so.
+/// Lists the keys with a prefix.
 pub(super) fn list(begin: &str, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let keys: Vec<_> = keys().filter(|key| key.name.starts_with(begin)).collect();
     if keys.is_empty() {

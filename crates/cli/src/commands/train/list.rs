@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::failure;
 use crate::error::Failure;
 
-/// Lists the recipes whose names begin so: single ones first, then those of the papers' tables.
+/// Lists the recipes with a prefix: single ones first, then those of the papers' tables.
 pub(super) fn list(begin: &str, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let mut recipes: Vec<Shipped> = shipped().filter(|recipe| recipe.name.starts_with(begin)).collect();
     if recipes.is_empty() {

@@ -116,7 +116,7 @@ pub(crate) struct Train {
 }
 
 impl Train {
-    /// What the ranks of `mpirun` make of it.
+    /// How the ranks of `mpirun` share it.
     pub(crate) fn ranks(&self) -> Ranks {
         if self.list || self.keys || self.dry_run {
             return Ranks::First;
@@ -162,7 +162,7 @@ impl Train {
             stop_when_closed(stop.clone());
         }
         let merging = world().map(|world| ranks::merging(world, self.merge));
-        // All ranks have seen what is there before one of them makes more.
+        // All ranks check what exists before one of them adds to it.
         world().inspect(|world| world.barrier());
         if let Some(merging) = merging.filter(|merging| !merging.is_first()) {
             return chain::follow(&chain, directory, recipe, merging, &stop).map_err(failure);
@@ -192,15 +192,15 @@ impl Train {
         summary(&directory, &recipe, &outcome, out)
     }
 
-    /// The changes to the recipe, but for its seed.
+    /// The overrides of the recipe, except its seed.
     fn overrides(&self, place: &Place) -> Vec<String> {
         [self.set.clone(), place.overrides.clone()].concat()
     }
 
-    /// Where the recipes are that it needs, and their runs.
+    /// The locations of the recipes that it needs, and of their runs.
     fn place(&self, name: &str) -> Place {
         let path = Path::new(name);
-        // Recipes that a recipe file needs stand beside it, those of a run in the present directory.
+        // Recipes that a recipe file needs are in its directory, those of a run in the current directory.
         let beside =
             path.is_file().then(|| path.parent()).flatten().or(path.is_dir().then_some(Path::new("")));
         Place {
@@ -214,7 +214,7 @@ impl Train {
         }
     }
 
-    /// Says that a chain was stopped before its last step.
+    /// Reports that a chain was stopped before its last step.
     fn stopped(&self, name: &str, directory: &Directory, out: &mut dyn Write) -> Result<(), Failure> {
         if self.json {
             return Ok(writeln!(out, "{}", json!({ "run": directory.path(), "finished": false }))?);
@@ -223,13 +223,13 @@ impl Train {
         Ok(writeln!(out, "next: {}", self.resume_command(name))?)
     }
 
-    /// The command that continues it.
+    /// The command that resumes it.
     fn resume_command(&self, name: &str) -> String {
         let place = self.out.as_ref().map(|path| format!(" --out {}", path.display())).unwrap_or_default();
         format!("afterstate train {name}{place} --resume")
     }
 
-    /// The directory of the run, and the recipe: of a run that is resumed by its directory, the one stored there.
+    /// The directory of the run, and the recipe: for a run resumed by its directory, the one stored there.
     fn resolve(&self, name: &str, place: &Place) -> Result<(Directory, Recipe), RunError> {
         let mut overrides = self.overrides(place);
         overrides.extend(self.seed.map(|seed| format!("seed={seed}")));
@@ -249,7 +249,7 @@ impl Train {
     }
 }
 
-/// What came of a run, and what to do next.
+/// The result of a run, and what to do next.
 fn summary(
     directory: &Directory,
     recipe: &Recipe,
@@ -280,7 +280,7 @@ fn summary(
     Ok(())
 }
 
-/// How near to perfect play some games came. The games are a sample, so the share is one too, and says so.
+/// How close to optimal the games were. The share is an estimate from a sample of games, and says so.
 fn share_of(optimum: f64, report: &EvalReport, run: &Path) -> String {
     let share = |score: f64| percent(score / optimum);
     let mean = report.score.mean;
@@ -305,7 +305,7 @@ fn tiles(rates: &afterstate_lab::stats::TileRates) -> String {
     last.iter().map(|(tile, rate)| format!("{tile}: {}", percent(**rate))).collect::<Vec<_>>().join(", ")
 }
 
-/// What is about to happen, and the memory that it takes.
+/// What is about to happen, and the necessary memory.
 fn headline(run: &Run, plan: &MemoryPlan) -> String {
     let recipe = run.recipe();
     let verb = if run.is_resumed() { "resuming" } else { "training" };
@@ -376,7 +376,7 @@ fn dry_run(
     check_room(plan, disk)
 }
 
-/// Refuses what has too little memory, or could fill the disk.
+/// Rejects a run that lacks memory, or could fill the disk.
 fn check_room(plan: &MemoryPlan, disk: Option<u64>) -> Result<(), Failure> {
     if let Some(available) = plan.available.filter(|_| !plan.fits()) {
         let message = format!(
@@ -420,13 +420,13 @@ fn as_json(directory: &Directory, plan: &MemoryPlan, outcome: &RunOutcome) -> Va
 /// Sets the flag when standard input ends.
 fn stop_when_closed(stop: Arc<AtomicBool>) {
     std::thread::spawn(move || {
-        // An error is an end too.
+        // An error also ends the input.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         stop.store(true, Ordering::Relaxed);
     });
 }
 
-/// Says what may help.
+/// Adds a hint.
 pub(super) fn failure(error: RunError) -> Failure {
     match error {
         RunError::File(error) => file_failure(error),

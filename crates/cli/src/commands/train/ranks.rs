@@ -30,7 +30,7 @@ impl Replicas for Ranks {
     }
 }
 
-/// All ranks, which are there until the process ends.
+/// All ranks, which exist until the process ends.
 pub(super) fn merging(world: &'static World, every: MergeEvery) -> Merging {
     Merging { replicas: Box::leak(Box::new(Ranks(world))), every }
 }

@@ -1,4 +1,4 @@
-//! `afterstate train TABLE --all --seeds N --jobs N`: many trainings by one command.
+//! `afterstate train TABLE --all --seeds N --jobs N`: many trainings with one command.
 
 use std::{
     io::{IsTerminal, Write, stderr},
@@ -37,7 +37,7 @@ struct Job {
     recipe: Recipe,
 }
 
-/// A training that has ended.
+/// A finished training.
 struct Ended {
     row: usize,
     seed: u64,
@@ -46,7 +46,7 @@ struct Ended {
 }
 
 impl Train {
-    /// Trains every row with every seed, so many at a time. What is done is not done again.
+    /// Trains every row with every seed, several at a time. Finished trainings are not repeated.
     pub(super) fn sweep(&self, name: &str, out: &mut dyn Write) -> Result<(), Failure> {
         let rows =
             if self.all { rows(name).map_err(|error| failure(error.into()))? } else { vec![name.to_owned()] };
@@ -71,7 +71,7 @@ impl Train {
                 match train(job, &stop, &bar) {
                     Ok(done) => lock(&ended).push(done),
                     Err(error) => {
-                        // The others save what they have.
+                        // The others save their state.
                         stop.store(true, Relaxed);
                         lock(&failed).get_or_insert(error);
                     }
@@ -109,7 +109,7 @@ impl Train {
                 jobs.push(Job { row, seed, directory, recipe });
             }
         }
-        // One seed of every row first: an interrupted sweep has something of all.
+        // One seed of every row first, so that an interrupted sweep has some results for all rows.
         jobs.sort_by_key(|job| (job.seed, job.row));
         Ok(jobs)
     }
@@ -211,7 +211,7 @@ impl Watch<'_> {
     fn say(&self, text: &str) {
         let line = format!("{}: {text}", self.name);
         if self.bar.is_hidden() {
-            // Training goes on even when nobody can be told.
+            // Training continues even if progress cannot be shown.
             let _ = writeln!(stderr(), "{line}");
         } else {
             self.bar.println(line);

@@ -1,4 +1,4 @@
-//! What several tests need.
+//! Helpers shared by several tests.
 #![allow(dead_code, reason = "not every test needs all of it")]
 
 use std::{collections::BTreeMap, path::Path};

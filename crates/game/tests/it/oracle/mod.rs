@@ -1,9 +1,9 @@
-//! The rules once more, from their text and nothing else: lists of face values, one tile at a time.
+//! An independent implementation of the rules: lists of face values, one tile at a time.
 //!
 //! Slow and obvious on purpose. It shares no code with the library, so that a mistake would have to be
 //! made twice.
 
-// Every test file uses its part of it.
+// Every test file uses a part of it.
 #![allow(dead_code)]
 
 use afterstate_game::{Board, GameRng, Move};
@@ -99,7 +99,7 @@ impl Naive {
         self.0.iter().flatten().copied().max().unwrap_or(0)
     }
 
-    /// Σ (k − 1)·2^k over the tiles 2^k: what a board of merged 2s has earned.
+    /// Σ (k − 1)·2^k over the tiles 2^k: the score that a board of merged 2s has earned.
     pub(crate) fn potential(&self) -> u64 {
         let earned = |&tile: &u64| if tile == 0 { 0 } else { u64::from(tile.ilog2() - 1) * tile };
         self.0.iter().flatten().map(earned).sum()
@@ -111,8 +111,8 @@ pub(crate) fn below(rng: &mut GameRng, bound: u64) -> u64 {
     ((rng.next_u64() >> 32) * bound) >> 32
 }
 
-/// A random board that a game could hold: of any fullness, its tiles from a narrow range so that many
-/// of them merge, and every other one with tiles of 32768 or more.
+/// A random board that a game could reach: with any number of tiles, from a narrow range so that many
+/// of them merge, and on every other board with tiles of 32768 or more.
 pub(crate) fn random_board<const N: usize>(rng: &mut GameRng) -> Board<N> {
     loop {
         let emptiness = below(rng, 10);

@@ -1,4 +1,5 @@
-//! Autostep on linear problems whose solution is known, beside Table 1 of Mahmood et al. 2012 over explicit feature vectors.
+//! Autostep on linear problems with known solutions, compared with Table 1 of Mahmood et al. 2012 on explicit feature
+//! vectors.
 
 use afterstate_game::State;
 use afterstate_network::{FeatureSlots, Level, Network, NetworkSpec, Tuples};
@@ -7,13 +8,14 @@ use super::Autostep;
 
 const MU: f32 = 0.01;
 const TAU: f32 = 0.0001;
-/// The tuples: a corner with the edge beside it, and a corner with the centre, of which two images fall together.
+/// The tuples: a corner with the adjacent edge cell, and a corner with the centre, two images of which coincide.
 const TUPLES: [[usize; 2]; 2] = [[0, 1], [0, 4]];
-/// Tile values, and with them 2·3² weights.
+/// The number of tile values, which gives 2·3² weights.
 const C: usize = 3;
 const WEIGHTS: usize = 2 * C * C;
 
-/// A feature vector: how often each weight occurs on a board of 3×3, by turning and reflecting the coordinates of cells.
+/// A feature vector: how often each weight occurs on a board of 3×3, computed by rotating and reflecting cell
+/// coordinates.
 fn feature_vector(cells: [usize; 9]) -> [f64; WEIGHTS] {
     let mut x = [0.0; WEIGHTS];
     for symmetry in 0..8 {
@@ -33,7 +35,7 @@ fn dot(a: &[f64; WEIGHTS], b: &[f64; WEIGHTS]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Table 1 of Mahmood et al. 2012, every line a loop over the whole vector.
+/// Table 1 of Mahmood et al. 2012, each line a loop over the whole vector.
 struct Table1 {
     w: [f64; WEIGHTS],
     h: [f64; WEIGHTS],
@@ -63,7 +65,7 @@ impl Table1 {
     }
 }
 
-/// The network and its step sizes, as they learn.
+/// The network and its step sizes.
 struct Learning {
     network: Network,
     autostep: Autostep,
@@ -84,7 +86,7 @@ impl Learning {
         Learning { network, autostep }
     }
 
-    /// Learns that a board has a value; gives the error before.
+    /// Learns a board's value; returns the error before.
     fn learn(&self, cells: [usize; 9], value: f64) -> f64 {
         let text: String = cells.map(|exponent| exponent.to_string()).concat();
         let board = text.parse::<State<3>>().expect("a board").board().bytes();
@@ -107,7 +109,7 @@ impl Learning {
     }
 }
 
-/// Boards of exponents below C, without end.
+/// An infinite sequence of boards with exponents below C.
 fn boards() -> impl Iterator<Item = [usize; 9]> {
     let mut state = 7u64;
     std::iter::repeat_with(move || {
@@ -118,13 +120,13 @@ fn boards() -> impl Iterator<Item = [usize; 9]> {
     })
 }
 
-/// The weights that are to be found: all boards have the value that they give.
+/// The weights to be learned, which define the values of all boards.
 fn solution() -> [f64; WEIGHTS] {
     std::array::from_fn(|i| (i * i * 7 % 23) as f64 - 11.0)
 }
 
-/// Eight images of two tuples on the empty board are two weights that occur eight times each: M = (8² + 8²)/16 = 8, so that
-/// α = 1/128, each weight moves by 8·δ/128, and the value by all of δ.
+/// On the empty board, the eight images of the two tuples are two weights that occur eight times each:
+/// M = (8² + 8²)/16 = 8, so α = 1/128, each weight moves by 8·δ/128, and the value by all of δ.
 #[test]
 fn the_first_step_on_an_empty_board_reaches_its_value() {
     let learning = Learning::new();
@@ -134,7 +136,7 @@ fn the_first_step_on_an_empty_board_reaches_its_value() {
     assert_eq!(touched, [20.0, 20.0]);
 }
 
-/// No step goes beyond its target: Σ α·x² is at most 1.
+/// No step overshoots its target: Σ α·x² is at most 1.
 #[test]
 fn no_step_overshoots() {
     let learning = Learning::new();

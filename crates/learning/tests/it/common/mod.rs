@@ -50,7 +50,7 @@ pub(crate) fn settings(target: TargetSpec, step_size: StepSizeSpec, budget: Budg
     TrainingSettings { seed: 7, ..TrainingSettings::new(target, step_size, budget) }
 }
 
-/// A network after training, from nothing to the end of the budget.
+/// A network after a complete training from zero.
 #[allow(dead_code, reason = "not every test file needs it")]
 pub(crate) fn trained(spec: &NetworkSpec, settings: &TrainingSettings) -> Network {
     let network = Network::new(spec.clone()).expect("a small network");

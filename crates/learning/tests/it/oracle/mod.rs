@@ -1,10 +1,10 @@
-//! Algorithms 1–4 of jaskowski-2016, n-step and backward TD, written as the paper has them: V, E and A are
+//! Algorithms 1–4 of jaskowski-2016, n-step and backward TD, written as in the paper: V, E and A are
 //! maps from (tuple, index) to a number, and an episode remembers all its afterstates.
 //!
-//! So is Algorithm 5, and the other starts.
+//! Algorithm 5 and the other starts are written in the same way.
 //!
-//! Two things are the trainer's, so that the results can be compared bit for bit: the order in which the
-//! weights of a value are added ([`Naive::value`]), and that in a thread two games take turns.
+//! Two details follow the trainer, so that the results can be compared bit for bit: the order in which the
+//! weights of a value are added ([`Naive::value`]), and that two games alternate in a thread.
 
 mod starts;
 
@@ -21,10 +21,10 @@ use starts::Carousel;
 /// A weight: the number of its table, counted stage by stage, and its index by Eq. 3.
 pub(crate) type Feature = (usize, u64);
 
-/// The games that take turns in a thread.
+/// The games that alternate in a thread.
 const GAMES: usize = 2;
 
-/// A learner of the plainest kind.
+/// A learner in its simplest form.
 pub(crate) struct Naive<const N: usize> {
     spec: NetworkSpec,
     settings: TrainingSettings,
@@ -37,7 +37,7 @@ pub(crate) struct Naive<const N: usize> {
     next_game: u64,
     pub(crate) actions: u64,
     pub(crate) finished: u64,
-    /// Of every episode, whether it was a whole game, and the state that it began with.
+    /// For every episode, whether it was a whole game, and its first state.
     pub(crate) starts: Vec<(bool, State<N>)>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Naive<const N: usize> {
 struct Episode<const N: usize> {
     rng: GameRng,
     state: State<N>,
-    /// All states to move on, and the number of restarts that have led here.
+    /// All states in which a move was made, and the number of restarts that have led here.
     states: Vec<State<N>>,
     restarts: u32,
     /// Whether it is a whole game.
@@ -98,7 +98,7 @@ impl<const N: usize> Naive<N> {
         }
     }
 
-    /// One move; and where it ends the episode, what is learned from that, and the next episode, if there is one.
+    /// One move; and if it ends the episode, the learning at its end, and the next episode, if there is one.
     fn step(&mut self, episode: &mut Episode<N>) {
         let (afterstate, reward, value) = self.choose(episode.state);
         episode.rewards.push(reward);
@@ -123,13 +123,13 @@ impl<const N: usize> Naive<N> {
         }
     }
 
-    /// Whether an afterstate is of a stage after the last one of a carousel.
+    /// Whether an afterstate belongs to a stage after a carousel's last one.
     fn has_left(&self, afterstate: Afterstate<N>) -> bool {
         let StartSpec::Carousel(carousel) = self.settings.start else { return false };
         carousel.last_stage.is_some_and(|last| self.stage(afterstate) > last)
     }
 
-    /// The episode of the next game, if there is one, after the last one in its place.
+    /// Starts the episode of the next game, if there is one, after the last one of the same slot.
     fn episode(&mut self, last: Option<&Episode<N>>) -> Option<Episode<N>> {
         if matches!(self.settings.budget, Budget::Episodes(episodes) if self.next_game >= episodes) {
             return None;
@@ -145,8 +145,8 @@ impl<const N: usize> Naive<N> {
         Some(Episode { rng, state, states, restarts, fresh, afterstates, rewards, deltas, over: false })
     }
 
-    /// Algorithm 1, line 10: the afterstate, its reward and its value; the first one of equals. The best move is that of the
-    /// downgraded state, if there is one.
+    /// Algorithm 1, line 10: the afterstate, its reward and its value; the first one on ties. The best move is that of
+    /// the downgraded state, if there is one.
     fn choose(&mut self, state: State<N>) -> (Afterstate<N>, f32, f32) {
         // All moves are evaluated, and so promoted, before they are compared.
         let values: Vec<_> = state.slides().iter().map(|(_, slide)| self.value(slide.afterstate)).collect();
@@ -185,7 +185,7 @@ impl<const N: usize> Naive<N> {
     }
 
     /// V(s'): sixteen sums side by side, then the two halves, then ((0+4)+(2+6)) + ((1+5)+(3+7)), on top of
-    /// the initial value. A weight that is 0 is first promoted (V.D.2, lines 26 and 27).
+    /// the initial value. A weight of 0 is first promoted (V.D.2, lines 26 and 27).
     fn value(&mut self, afterstate: Afterstate<N>) -> f32 {
         let mut sums = [0.0f32; 16];
         for (i, (table, index)) in self.features(afterstate).into_iter().enumerate() {
@@ -201,8 +201,8 @@ impl<const N: usize> Naive<N> {
             + (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])))
     }
 
-    /// Table 1 of Mahmood et al. 2012, in which a weight that occurs n times has the feature value n; h is kept in `e`, v in
-    /// `a`.
+    /// Table 1 of Mahmood et al. 2012, in which a weight that occurs n times has the feature value n; h is stored in
+    /// `e`, v in `a`.
     fn autostep(&mut self, features: &[Feature], mu: f32, tau: f32, alpha: f32, delta: f32) {
         let mut xs: Vec<(Feature, f32)> = Vec::new();
         for &feature in features {
@@ -280,7 +280,8 @@ impl<const N: usize> Naive<N> {
         }
     }
 
-    /// s'ₜ, the last afterstate, led to a terminal state, where 0 lies ahead; or the episode ends there with its value.
+    /// s'ₜ, the last afterstate, led to a terminal state, after which the return is 0; or the episode ends there with
+    /// its value.
     fn finish(&mut self, episode: &mut Episode<N>, ahead: f32) {
         let t = episode.afterstates.len();
         match self.settings.target {
@@ -317,7 +318,7 @@ impl<const N: usize> Naive<N> {
         episode.deltas.push(ahead - self.value(last));
     }
 
-    /// Algorithm 3, lines 4–5: Δₖ = δₖ + λ·(δₖ₊₁ + λ·(…)) to the last error that is known.
+    /// Algorithm 3, lines 4–5: Δₖ = δₖ + λ·(δₖ₊₁ + λ·(…)) up to the last known error.
     fn delayed(&mut self, method: DelayedTdLambda, episode: &Episode<N>, k: usize) {
         let sum = |sum: f32, delta: &f32| delta + method.lambda * sum;
         let step = episode.deltas[k - 1..].iter().rev().fold(0.0, sum);

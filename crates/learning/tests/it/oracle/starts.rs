@@ -9,7 +9,7 @@ use rand_core::Rng;
 
 use super::{Episode, Naive};
 
-/// Algorithm 5: the stage that comes next, how many episodes have begun in it, and *initstates*.
+/// Algorithm 5: the next stage, the number of episodes that have begun in it, and *initstates*.
 pub(super) struct Carousel<const N: usize> {
     stage: usize,
     games: u64,
@@ -36,12 +36,12 @@ impl<const N: usize> Carousel<N> {
 }
 
 impl<const N: usize> Naive<N> {
-    /// Keeps the last of the states of an episode where it is the first of a stage.
+    /// Keeps the last state of an episode if it is the first of a stage.
     pub(super) fn keep(&mut self, states: &[State<N>]) {
         let stage = |state: &State<N>| 1 + self.spec.stages.of(&state.board().bytes());
         let [earlier @ .., state] = states else { return };
         let Some((first, before)) = earlier.first().zip(earlier.last()) else { return };
-        // The stages that the episode has been in, one after the other, as the author's program has them.
+        // The consecutive stages that the episode has been in, as in the author's program.
         let in_turn = |passed: usize, state| if stage(state) == passed + 1 { passed + 1 } else { passed };
         let passed = earlier.iter().fold(stage(first), in_turn);
         let (before, stage, state) = (stage(before), stage(state), *state);

@@ -1,31 +1,31 @@
-//! Entropy coding: adaptive frequencies of flags and of sixteen symbols, and rANS (Duda 2013) under them.
+//! Entropy coding: rANS (Duda 2013) with adaptive frequencies of flags and of sixteen symbols.
 //!
-//! What is coded is walked over once, by code that both directions share: an [`Encoder`] takes the symbols that it is
-//! given, a [`Decoder`] replaces them by those that it reads.
+//! Encoding and decoding share the code that walks over the data: an [`Encoder`] records the symbols that it is given, a
+//! [`Decoder`] replaces them by those that it reads.
 
 /// The number of symbols.
 pub(super) const SYMBOLS: usize = 16;
 
-/// log₂ of what the frequencies of all symbols add up to.
+/// log₂ of the sum of all frequencies.
 const SCALE: u32 = 15;
 
-/// States are at least this: below it, sixteen more bits are read.
+/// The lower bound of a state: below it, sixteen more bits are read.
 const LOWEST: u32 = 1 << 16;
 
-/// The frequencies of symbols, as they have been so far.
+/// The frequencies of symbols so far.
 ///
-/// Numbers are of 16 bits with a sign, for which every x86-64 has vector instructions.
+/// Stored as signed 16-bit numbers, for which every x86-64 has vector instructions.
 #[derive(Clone)]
 #[repr(align(64))]
 pub(super) struct Model {
-    /// The frequencies of all symbols before each; none is ever less than 1.
+    /// The cumulative frequency of the symbols before each symbol; no symbol's frequency is less than 1.
     before: [i16; SYMBOLS],
-    /// How often the model has been used, up to where it learns no slower.
+    /// The number of updates, up to where the learning rate is at its slowest.
     uses: u16,
 }
 
-/// What the frequencies before each symbol move towards when a symbol occurs: all are its own, but for one that is left to
-/// each of the others.
+/// What the cumulative frequencies move towards when a symbol occurs: all of the probability is its own, except for one
+/// slot that is left to each of the others.
 static TARGETS: [[i16; SYMBOLS]; SYMBOLS] = {
     let mut targets = [[0; SYMBOLS]; SYMBOLS];
     let mut i = 0;
@@ -46,10 +46,10 @@ impl Default for Model {
 }
 
 impl Model {
-    /// The slowest rate of learning, as a shift.
+    /// The slowest learning rate, as a shift.
     const SLOWEST: u16 = 7;
 
-    /// A symbol's range of slots: the first one, and their number.
+    /// A symbol's range of slots: its start and length.
     #[inline(always)]
     fn range(&self, symbol: usize) -> (u32, u32) {
         let start = self.before[symbol] as u32;
@@ -57,15 +57,15 @@ impl Model {
         (start, end - start)
     }
 
-    /// The symbol that a slot belongs to.
+    /// The symbol that owns a slot.
     #[inline(always)]
     fn find(&self, slot: u32) -> usize {
-        // Without branches, so that the loop is a few vector instructions.
+        // Branch-free, so that the loop compiles to a few vector instructions.
         let reached: i16 = self.before.iter().map(|&start| i16::from(start <= slot as i16)).sum();
         (reached as usize).wrapping_sub(1) & (SYMBOLS - 1)
     }
 
-    /// Moves the frequencies towards a symbol: fast at first, then slower.
+    /// Moves the frequencies towards a symbol: fast at first, then more slowly.
     #[inline(always)]
     fn learn(&mut self, symbol: usize) {
         let rate = (3 + self.uses / 8).min(Self::SLOWEST);
@@ -76,12 +76,12 @@ impl Model {
     }
 }
 
-/// The frequency of a flag, as it has been so far.
+/// The frequency of a flag so far.
 #[derive(Clone)]
 pub(super) struct Flag {
-    /// That of `false`, of all that frequencies add up to; that of `true` is the rest.
+    /// The frequency of `false`; that of `true` is the rest of the total.
     unset: u16,
-    /// How often it has been used, up to where it learns no slower.
+    /// The number of updates, up to where the learning rate is at its slowest.
     uses: u16,
 }
 
@@ -92,10 +92,10 @@ impl Default for Flag {
 }
 
 impl Flag {
-    /// The slowest rate of learning, as a shift.
+    /// The slowest learning rate, as a shift.
     const SLOWEST: u16 = 6;
 
-    /// The range of slots of a value: the first one, and their number.
+    /// The range of slots of a value: its start and length.
     #[inline(always)]
     fn range(&self, is_set: bool) -> (u32, u32) {
         let unset = u32::from(self.unset);
@@ -116,26 +116,26 @@ impl Flag {
     }
 }
 
-/// One of the two directions.
+/// Encoding or decoding.
 pub(super) trait Coder {
-    /// A flag under a model, which learns from it.
+    /// Codes a flag with a model, which learns from it.
     fn flag(&mut self, model: &mut Flag, is_set: bool) -> bool;
 
-    /// A symbol under a model, which learns from it.
+    /// Codes a symbol with a model, which learns from it.
     fn symbol(&mut self, model: &mut Model, symbol: u8) -> u8;
 
-    /// A number of up to fifteen bits that are all alike.
+    /// Codes a number of up to fifteen equally likely bits.
     fn bits(&mut self, bits: u32, number: u32) -> u32;
 }
 
-/// Keeps the ranges of symbols; rANS codes them from the last to the first.
+/// Records the ranges of symbols; rANS codes them from last to first.
 #[derive(Default)]
 pub(super) struct Encoder {
     ranges: Vec<(u16, u16)>,
 }
 
 impl Encoder {
-    /// The bytes of everything that was coded.
+    /// The encoded bytes.
     pub(super) fn finish(self) -> Vec<u8> {
         let mut state = LOWEST;
         let mut words: Vec<u16> = Vec::new();
@@ -175,13 +175,13 @@ impl Coder for Encoder {
     }
 }
 
-/// Reads symbols. It never fails: what is wrong shows at the end.
+/// Decodes symbols. It never fails: damage shows at the end.
 pub(super) struct Decoder<'a> {
     words: std::slice::Iter<'a, [u8; 2]>,
     state: u32,
-    /// Whether words were read behind the end.
+    /// Whether it has read beyond the end.
     is_short: bool,
-    /// Whether there is half a word.
+    /// Whether the length is odd, so that half a word is left over.
     is_odd: bool,
 }
 
@@ -211,7 +211,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Whether everything was read, and nothing behind it.
+    /// Whether everything was read, and nothing beyond it.
     pub(super) fn is_complete(&self) -> bool {
         self.state == LOWEST && !self.is_short && !self.is_odd && self.words.as_slice().is_empty()
     }
@@ -249,7 +249,7 @@ impl Coder for Decoder<'_> {
 mod tests {
     use super::*;
 
-    /// Numbers and symbols of some skewed and some even kind.
+    /// Codes numbers and symbols of skewed and of uniform distributions.
     fn walk(coder: &mut impl Coder, given: &mut [(u8, u32)]) {
         let mut models: [Model; 4] = Default::default();
         let mut flag = Flag::default();

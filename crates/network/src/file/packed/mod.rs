@@ -1,9 +1,9 @@
 //! Packed tables: a network in megabytes instead of gigabytes, for play.
 //!
-//! Weights that play seldom meets are left out, the others rounded, the more coarsely the less they are met, and what is left
-//! is entropy-coded (`coder`) in an order (`walk`) that makes it cheap to say which weights there are. Where stages have
-//! grown out of one another (weight promotion), the tables of a stage are coded as differences from the stage before it: a
-//! weight that is left out there is that of the stage before. Other stages are coded apart.
+//! Weights that play seldom uses are dropped. The others are rounded, the more coarsely the less often they are used, and
+//! entropy-coded (`coder`) in an order (`walk`) in which it is cheap to code which weights are kept. Where stages grew out
+//! of one another (weight promotion), the tables of a stage are coded as differences from the previous stage: a weight
+//! dropped there is that of the previous stage. Other stages are coded separately.
 //!
 //! docs/model-files.md has the format.
 
@@ -18,31 +18,31 @@ use crate::NetworkSpec;
 pub(super) use read::fill;
 pub use write::Packed;
 
-/// The key of the metadata that holds the step of precision 1. Each further precision halves it.
+/// The metadata key of the step of precision 1. Each further precision halves it.
 pub(super) const STEP: &str = "packed_step";
 
 /// The version of model files with packed tables.
 pub(super) const VERSION: &str = "3";
 
-/// Their version where the stages are coded apart.
+/// The version where the stages are coded separately.
 pub(super) const VERSION_APART: &str = "4";
 
-/// What the tables of a stage are coded as.
+/// How the tables of a stage are coded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StageCoding {
-    /// As differences from the stage before: what is left out is as there.
+    /// As differences from the previous stage: a dropped weight is the same as there.
     Differences,
-    /// As they are: what is left out is 0.
+    /// Separately: a dropped weight is 0.
     Apart,
 }
 
-/// The steps that make sense: every level times any of them is finite.
+/// The valid steps: every level times any of them is finite.
 const STEPS: std::ops::RangeInclusive<f32> = 1e-6..=1e9;
 
-/// The largest precision.
+/// The finest precision.
 pub const FINEST: u8 = coder::SYMBOLS as u8 - 1;
 
-/// The step of a precision from 1 on.
+/// The step of a precision of at least 1.
 fn step_of(step: f32, precision: u8) -> f32 {
     step / f32::from(1u16 << precision.saturating_sub(1))
 }

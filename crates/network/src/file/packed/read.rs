@@ -1,4 +1,4 @@
-//! Unpacking.
+//! Reading packed tables.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -57,13 +57,13 @@ struct Weights<'a> {
     /// The steps by precision.
     steps: [f32; SYMBOLS],
     places: Places,
-    /// Where the stage begins.
+    /// The index at which the stage begins.
     start: usize,
-    /// What the lower and the upper labels of an index count together.
+    /// The offset of the lower and of the upper labels of an index.
     low: Vec<u64>,
     high: Vec<u64>,
-    /// From the index in this stage to that in the next, and the number of stages from this one on that have the weight
-    /// until they get their own.
+    /// The distance from an index in this stage to that in the next, and the number of stages, beginning with this one, that
+    /// share a weight until they get their own.
     stage_len: usize,
     stages: usize,
     is_first: bool,
@@ -96,7 +96,7 @@ impl<'a> Weights<'a> {
 
     #[inline(always)]
     fn weight_index(&self, index: usize) -> usize {
-        // Tables have 2^32 weights at most, and short divisions are fast.
+        // Tables have at most 2^32 weights, and 32-bit divisions are fast.
         let (index, low) = (index as u32, self.low.len() as u32);
         let code = self.low[(index % low) as usize] + self.high[(index / low) as usize];
         self.start + self.places.at(code) as usize
@@ -108,12 +108,12 @@ impl Levels for Weights<'_> {
         0
     }
 
-    /// Later stages have the weight too, until they get their own.
+    /// Also sets the weight in later stages, until they get their own.
     #[inline(always)]
     fn take(&mut self, index: usize, precision: u8, level: i32) {
         let weights = self.network.weights();
         let first = self.weight_index(index);
-        // The weight of the stage before is already here. In the first stage there is none, and no need to wait for memory.
+        // Holds the weight of the previous stage. The first stage has none, so there is no need to wait for memory.
         let before = if self.is_first { 0.0 } else { f32::from_bits(weights[first].load(Relaxed)) };
         let value = (before + level as f32 * self.steps[usize::from(precision)]).to_bits();
         let store = |first: usize| {

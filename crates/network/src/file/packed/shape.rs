@@ -1,4 +1,4 @@
-//! The shape of a table, and which of its weights are one and the same.
+//! The shape of a table, and which of its weights are equivalent by symmetry.
 
 use afterstate_game::Symmetry;
 
@@ -10,15 +10,15 @@ pub(super) struct Shape {
     pub(super) c: usize,
     /// The number of cells.
     pub(super) n: usize,
-    /// For each symmetry that maps the tuple to itself, the identity apart: what each cell's label counts there.
+    /// For each symmetry that maps the tuple to itself, except the identity: the factor of each cell's label there.
     mirrors: Vec<Vec<usize>>,
 }
 
 impl Shape {
     /// The shape of a network's table.
     ///
-    /// Where a symmetry of the board maps a tuple to itself and sampling is symmetric, a board that looks up a weight also
-    /// looks up its mirror image, so that only the sum of the two matters.
+    /// If a symmetry of the board maps a tuple to itself and sampling is symmetric, a board that looks up a weight also
+    /// looks up its mirror image, so only the sum of the two matters.
     pub(super) fn of(spec: &NetworkSpec, table: usize) -> Self {
         let (c, tuple) = (spec.labels(table), spec.tuple(table));
         let place = |cell: &u8| tuple.cells().iter().position(|other| other == cell);
@@ -36,7 +36,7 @@ impl Shape {
         self.c.pow(self.n as u32)
     }
 
-    /// The mirror images of a weight, itself apart; they may be itself again.
+    /// The mirror images of a weight, without itself; an image may equal the weight.
     #[inline(always)]
     pub(super) fn images(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
         self.mirrors.iter().map(move |counts| {
@@ -49,7 +49,7 @@ impl Shape {
         })
     }
 
-    /// Whether this is the first of a weight's images: the one that files hold.
+    /// Whether this is the first of a weight's images: the one that files store.
     #[inline(always)]
     pub(super) fn is_first(&self, index: usize) -> bool {
         self.images(index).all(|image| index <= image)

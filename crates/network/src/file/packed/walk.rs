@@ -1,17 +1,17 @@
 //! The order in which a table is coded, the same for writing and reading.
 //!
-//! Every weight has a *precision*: 0 if it is left out, and the larger, the finer its step. Over the precisions stands a
-//! pyramid of the largest ones: in a row of the first cell's labels, in a square of the first two cells', and so on up to the
-//! whole table. It is coded from the top, so that an empty part costs one symbol; each under a model that is chosen by
-//! the part around it and by its neighbours, in which one cell's label is one less. A weight's *level*, the number of
-//! its steps, follows its precision.
+//! Every weight has a *precision*: 0 if it is dropped, and otherwise the larger, the finer its step. A pyramid holds the
+//! maximum precision of each row of the first cell's labels, of each square of the first two cells' labels, and so on up
+//! to the whole table. It is coded from the top, so that an empty part costs one symbol. The model of each symbol is
+//! selected by the enclosing part and by the neighbours, in which one cell's label is smaller by one. A weight's *level*,
+//! the number of its steps, follows its precision.
 
 use super::{
     coder::{Coder, Flag, Model, SYMBOLS},
     shape::Shape,
 };
 
-/// Sums of neighbours' precisions, in steps that grow, have so many models.
+/// The number of buckets for sums of neighbours' precisions; each bucket has its own model.
 const BUCKETS: usize = 24;
 
 /// The largest number of labels.
@@ -20,25 +20,25 @@ const LABELS: usize = 18;
 /// The largest number of cells.
 const CELLS: usize = 12;
 
-/// Sizes from here on are coded with their number of bits.
+/// Sizes at or above this are coded with their bit length.
 const ESCAPE: u32 = 192;
 
 /// The weights of a table, in the order of a walk.
 pub(super) trait Levels {
-    /// The level to write, never 0; reading ignores it.
+    /// The level to write, never 0; ignored when reading.
     fn level(&mut self, index: usize) -> i32;
 
-    /// Takes the level that was written or read.
+    /// Receives the level that was written or read.
     fn take(&mut self, index: usize, precision: u8, level: i32);
 }
 
 /// The models of precisions and levels.
 struct Models {
-    /// Whether anything is there, and how precise it is: by the height in the pyramid, the precision of the part around, and
-    /// the bucket of the neighbours.
+    /// Whether a part is non-empty, and its precision: by the height in the pyramid, the precision of the enclosing part,
+    /// and the bucket of the neighbours.
     flags: Vec<Flag>,
     precisions: Vec<Model>,
-    /// How large levels are, by precision.
+    /// The sizes of levels, by precision.
     sizes: [Model; SYMBOLS],
 }
 
@@ -47,15 +47,15 @@ pub(super) struct Walk<'a, C, L> {
     pub(super) coder: &'a mut C,
     pub(super) levels: &'a mut L,
     shape: &'a Shape,
-    /// The largest precisions, those of the weights themselves first.
+    /// The maximum precisions, beginning with those of the weights themselves.
     pyramid: Vec<Vec<u8>>,
     models: Models,
-    /// The label of each cell in the part where the walk is.
+    /// The label of each cell in the current part.
     labels: [usize; CELLS],
 }
 
 impl<'a, C: Coder, L: Levels> Walk<'a, C, L> {
-    /// A walk over weights of these precisions; when reading, there are none yet.
+    /// Creates a walk over weights of these precisions; when reading, they are not known yet.
     pub(super) fn new(
         coder: &'a mut C,
         shape: &'a Shape,
@@ -64,7 +64,7 @@ impl<'a, C: Coder, L: Levels> Walk<'a, C, L> {
     ) -> Self {
         let Shape { c, n, .. } = *shape;
         let pyramid = match precisions {
-            // Memory that nobody has looked at costs nothing.
+            // Untouched memory costs nothing.
             None => (0..n).map(|height| vec![0; c.pow((n - height) as u32)]).collect(),
             Some(precisions) => {
                 let largest = |row: &[u8]| row.iter().copied().max().unwrap_or(0);
@@ -86,7 +86,7 @@ impl<'a, C: Coder, L: Levels> Walk<'a, C, L> {
         self.part(self.shape.n - 1, 0, SYMBOLS - 1);
     }
 
-    /// Codes a part of the pyramid: those below it, each with all that is in it.
+    /// Codes a part of the pyramid: the parts below it, each with everything in it.
     fn part(&mut self, height: usize, part: usize, around: usize) {
         let c = self.shape.c;
         let sums = self.neighbours(height, part);
@@ -115,7 +115,7 @@ impl<'a, C: Coder, L: Levels> Walk<'a, C, L> {
         self.labels[height] = 0;
     }
 
-    /// The sums of the neighbours' precisions for each label of a part, but for the neighbour inside it.
+    /// The sums of the neighbours' precisions for each label of a part, without the neighbour inside it.
     #[inline(always)]
     fn neighbours(&self, height: usize, part: usize) -> [u8; LABELS] {
         let Shape { c, n, .. } = *self.shape;
@@ -123,7 +123,7 @@ impl<'a, C: Coder, L: Levels> Walk<'a, C, L> {
         let (mut sums, mut distance) = ([0; LABELS], c);
         for &label in &self.labels[height + 1..n] {
             if label > 0 {
-                // Eleven neighbours of at most 15: no sum is larger than a byte.
+                // Eleven neighbours of at most 15: every sum fits a byte.
                 let row = &precisions[part * c - distance..][..c];
                 sums.iter_mut().zip(row).for_each(|(sum, precision)| *sum += precision);
             }
@@ -139,8 +139,8 @@ impl<'a, C: Coder, L: Levels> Walk<'a, C, L> {
     }
 }
 
-/// Codes a level: its size less 1, up to 3 as a symbol and then as two symbols for every power of two and the bits behind
-/// them; its sign is one more of those bits.
+/// Codes a level: its size minus 1, up to 3 as a symbol and beyond that as two symbols for every power of two and the
+/// remaining bits; its sign is one more of those bits.
 #[inline(always)]
 fn code_level<C: Coder>(coder: &mut C, model: &mut Model, level: i32) -> i32 {
     const LAST: u8 = (SYMBOLS - 1) as u8;

@@ -1,4 +1,4 @@
-//! Packing.
+//! Writing packed tables.
 
 use std::{collections::BTreeMap, path::Path, sync::atomic::Ordering::Relaxed};
 
@@ -19,8 +19,8 @@ use crate::{
     },
 };
 
-/// What is added before a number of steps is cut off. Less than one half: a level that is nearer to 0 takes fewer bits,
-/// and a weight that gets none takes none at all.
+/// Added to a number of steps before truncation. Less than one half: a level nearer to 0 takes fewer bits, and a weight
+/// that rounds to 0 takes none at all.
 const ROUNDING: f32 = 0.4;
 
 /// A network in packed form.
@@ -33,11 +33,11 @@ pub struct Packed {
 }
 
 impl Packed {
-    /// Packs a network. `precision` says for the index of a weight how finely it is kept: 0 leaves it out, 1 rounds it
-    /// to `step`, and each further one, up to [`FINEST`](super::FINEST), to half as much.
+    /// Packs a network. `precision` maps a weight's index to how finely it is kept: 0 drops it, 1 rounds it to `step`, and
+    /// each further precision, up to [`FINEST`](super::FINEST), to half of that.
     ///
     /// # Errors
-    /// When the network has weight promotion, which packed networks resolve, or the step makes no sense.
+    /// If the network has weight promotion, which packed networks resolve, or the step is out of range.
     pub fn new(
         network: &Network,
         stages: StageCoding,
@@ -61,20 +61,20 @@ impl Packed {
         Ok(Packed { spec: spec.clone(), stages, step, tables, weights })
     }
 
-    /// The number of bytes, the header apart.
+    /// The number of bytes without the header.
     pub fn bytes(&self) -> u64 {
         self.tables.iter().map(|table| table.len() as u64).sum()
     }
 
-    /// The number of weights that are kept; mirror images, and what a stage has from the one before, count once.
+    /// The number of weights kept; mirror images, and weights that a stage shares with the previous one, count once.
     pub fn weights(&self) -> u64 {
         self.weights
     }
 
-    /// Writes a model file, atomically, with some more metadata.
+    /// Writes a model file, atomically, with additional metadata.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self, path: &Path, extra: &BTreeMap<String, String>) -> Result<(), FileError> {
         let mut metadata = metadata(&self.spec, extra);
         metadata.insert(STEP.into(), self.step.to_string());
@@ -95,7 +95,7 @@ fn pack_stages(
     precision: &impl Fn(usize) -> u8,
 ) -> Vec<(Vec<u8>, u64)> {
     let shape = Shape::of(network.spec(), first);
-    // The table as it will be read.
+    // The table as a reader will decode it.
     let mut read = vec![0.0; shape.len()];
     let tables =
         (0..network.spec().stages.count()).map(|stage| first + stage * tables_per_stage(network.spec()));
@@ -108,7 +108,7 @@ fn pack_stages(
     tables.map(&mut pack_next).collect()
 }
 
-/// Packs a table, given the one of the stage before as it will be read.
+/// Packs a table, given the previous stage's table as a reader will decode it.
 fn pack(
     network: &Network,
     table: usize,

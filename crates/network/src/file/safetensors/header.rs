@@ -9,15 +9,15 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{CHECKSUM, checksum_key, hex, len};
 use crate::file::{FileProblem, bytes::expect};
 
-/// The format's own limit.
+/// The limit of the format.
 const LONGEST: u64 = 100_000_000;
 
-/// Data begins at a cache line.
+/// The data begins at a cache line.
 const ALIGNMENT: usize = 64;
 
 const METADATA: &str = "__metadata__";
 
-/// Where a tensor stands. The fields are in alphabetical order, like the header that is checksummed.
+/// The position of a tensor. The fields are in alphabetical order, like the header that is checksummed.
 #[derive(Serialize, Deserialize, Debug, Clone)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Info {
@@ -56,7 +56,7 @@ impl Dtype {
         }
     }
 
-    /// The bytes of a number.
+    /// The number of bytes of a number.
     fn width(self) -> u64 {
         match self {
             Dtype::F32 => 4,
@@ -76,7 +76,7 @@ impl Info {
         len(&self.shape)
     }
 
-    /// Refuses numbers of another type.
+    /// Rejects numbers of another type.
     pub(super) fn expect(&self, tensor: &str, right: Dtype) -> Result<(), FileProblem> {
         if self.dtype == right.name() {
             return Ok(());
@@ -101,12 +101,12 @@ impl Header {
         Ok(serde_json::to_string(&entries)?)
     }
 
-    /// The checksum of everything that the header says.
+    /// The checksum of all of the header's content.
     fn checksum(&self) -> Result<String, FileProblem> {
         Ok(hex(xxh3_64(self.json(&self.metadata)?.as_bytes())))
     }
 
-    /// The bytes before the data: length, header, checksum included, and padding; as many as are said at least.
+    /// The bytes before the data: length, header, checksum included, and padding; at least `least` of them.
     pub(super) fn to_bytes(&self, least: usize) -> Result<Vec<u8>, FileProblem> {
         let mut metadata = self.metadata.clone();
         metadata.insert(CHECKSUM.into(), self.checksum()?);
@@ -118,7 +118,7 @@ impl Header {
         Ok(bytes)
     }
 
-    /// Reads and checks the header of a file; also gives the position where the data begins.
+    /// Reads and checks the header of a file; also returns the offset of the data.
     pub(super) fn parse(file: &[u8]) -> Result<(Self, usize), FileProblem> {
         let file_len = file.len() as u64;
         let cut_off = |what, needed, offset| FileProblem::CutOff { what, needed, offset, len: file_len };
@@ -150,7 +150,7 @@ impl Header {
         if found == expected { Ok(()) } else { Err(FileProblem::Checksum { what: what(), expected, found }) }
     }
 
-    /// Checks that the tensors are of a known type, have checksums, and fill the data without a gap.
+    /// Checks that the tensors have known types and checksums, and fill the data without gaps.
     fn check_tensors(&self, data_len: u64) -> Result<(), FileProblem> {
         let mut in_order: Vec<_> = self.tensors.iter().collect();
         in_order.sort_by_key(|(_, info)| info.data_offsets);

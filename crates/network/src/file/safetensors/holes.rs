@@ -1,26 +1,26 @@
-//! Files with holes: blocks of zeros that take no room on the disk.
+//! Sparse files: blocks of zeros that take no disk space.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-/// The blocks of most file systems.
+/// The block size of most file systems.
 const BLOCK: usize = 4096;
 
-/// A writer that leaves out whole blocks of zeros by seeking over them. They read as zeros all the same.
+/// A writer that skips whole blocks of zeros by seeking over them. They read as zeros all the same.
 pub(super) struct Holes<W> {
     writer: W,
     offset: u64,
-    /// The bytes at the end that were left out so far.
+    /// The bytes at the end that have been skipped so far.
     skipped: u64,
 }
 
 impl<W: Write + Seek> Holes<W> {
-    /// Writes at the present offset of a file that is empty from there on.
+    /// Writes at the current offset of a file that is empty from there on.
     pub(super) fn new(mut writer: W) -> io::Result<Self> {
         let offset = writer.stream_position()?;
         Ok(Holes { writer, offset, skipped: 0 })
     }
 
-    /// Takes zeros at the end for bytes of the file, which they would not be as a hole.
+    /// Extends the file over zeros skipped at the end, which a hole alone would not do.
     pub(super) fn finish(mut self) -> io::Result<()> {
         if self.skipped > 0 {
             self.writer.seek(SeekFrom::Start(self.offset - 1))?;
@@ -29,7 +29,7 @@ impl<W: Write + Seek> Holes<W> {
         Ok(())
     }
 
-    /// The bytes up to the next block, or to the end.
+    /// The bytes up to the next block boundary, or to the end.
     fn piece(&self, bytes: &[u8]) -> usize {
         let rest = BLOCK - (self.offset % BLOCK as u64) as usize;
         rest.min(bytes.len())

@@ -5,9 +5,9 @@
 //! hex) of the bytes of every tensor, and `checksum`, that of the header itself: of its JSON with
 //! sorted keys, without spaces, and without the entry `checksum`.
 //!
-//! Tensors of one shape can stand together, as those of checkpoints do: `sparse.NAME+NAME…` is the bytes (U8) that
-//! `sparse.rs` describes. Older checkpoints have a zstd frame (U8) for each tensor, under the name `zstd.NAME`. The
-//! shape of such tensors is the metadata of the same key.
+//! Tensors of one shape can be stored together, as in checkpoints: `sparse.NAME+NAME…` is the bytes (U8) that `sparse.rs`
+//! describes. Older checkpoints have a zstd frame (U8) for each tensor, named `zstd.NAME`. The metadata entry of the same
+//! name holds the shape of such tensors.
 
 mod header;
 mod holes;
@@ -19,13 +19,13 @@ pub use read::{Numbers, TensorFile};
 pub(crate) use write::to_bytes;
 pub use write::{Part, Tensor, write};
 
-/// The key of the header's own checksum, and how the keys of the tensors' checksums begin.
+/// The key of the header's own checksum, and the prefix of the keys of the tensors' checksums.
 const CHECKSUM: &str = "checksum";
 
-/// How the names of tensors that are stored together begin, as do the keys of their shapes.
+/// The prefix of the names of tensors that are stored together, and of the keys of their shapes.
 const SPARSE: &str = "sparse.";
 
-/// How the names of compressed tensors in older checkpoints begin, as do the keys of their shapes.
+/// The prefix of the names of compressed tensors in older checkpoints, and of the keys of their shapes.
 const COMPRESSED: &str = "zstd.";
 
 /// The number of numbers in a shape.

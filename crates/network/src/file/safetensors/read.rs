@@ -1,4 +1,4 @@
-//! Reading: nothing is given out that has not been checked.
+//! Reading: no data is returned before it is checked.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::file::{Content, FileError, FileProblem, Floats};
 
-/// How many bytes are looked at in one go, so that the second look finds them in the cache.
+/// The number of bytes that are processed at a time, so that the second pass finds them in the cache.
 const CHUNK: usize = 256 * 1024;
 
 /// A file of tensors, with its header checked.
@@ -31,15 +31,15 @@ pub struct TensorFile {
     metadata: BTreeMap<String, String>,
 }
 
-/// A tensor, as it is when it is read.
+/// A tensor as it is after decoding.
 struct Entry {
     shape: Vec<u64>,
     stored: Stored,
 }
 
-/// How it stands in the file.
+/// How a tensor is stored.
 enum Stored {
-    /// As it is.
+    /// Uncompressed.
     Plain,
     /// In a zstd frame.
     Compressed,
@@ -49,7 +49,7 @@ enum Stored {
 
 /// The numbers of a tensor: in the file, or decompressed.
 pub enum Numbers<'a> {
-    /// As they stand in the file.
+    /// As stored in the file.
     Stored(Floats<'a>),
     /// The bytes of decompressed numbers.
     Decompressed(Vec<u8>),
@@ -81,28 +81,28 @@ fn parse_shape(text: &str) -> Option<Vec<u64>> {
 }
 
 impl TensorFile {
-    /// Opens a file and checks its header: form, names, types, shapes, offsets, its checksum and the
-    /// file's length. The tensors are not read yet.
+    /// Opens a file and checks its header: syntax, names, types, shapes, offsets, its checksum and the
+    /// file's length. Does not read the tensors yet.
     ///
     /// # Errors
-    /// When the file cannot be read or anything is wrong with it.
+    /// If the file cannot be read or is invalid.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let open = || Self::parse(path, Content::open(path).map_err(FileProblem::Read)?);
         open().map_err(|problem| problem.at(path))
     }
 
-    /// Takes a file that is part of the program; `name` is for messages.
+    /// Opens a file that is part of the program; `name` is for messages.
     ///
     /// # Errors
-    /// When anything is wrong with it.
+    /// If it is invalid.
     pub fn from_static(name: &Path, bytes: &'static [u8]) -> Result<Self, FileError> {
         Self::parse(name, Content::Static(bytes)).map_err(|problem| problem.at(name))
     }
 
-    /// Takes a file that was made in memory; `name` is for messages.
+    /// Opens a file in memory; `name` is for messages.
     ///
     /// # Errors
-    /// When anything is wrong with it.
+    /// If it is invalid.
     pub(crate) fn from_bytes(name: &Path, bytes: Vec<u8>) -> Result<Self, FileError> {
         Self::parse(name, Content::Read(bytes)).map_err(|problem| problem.at(name))
     }
@@ -155,12 +155,12 @@ impl TensorFile {
         self.content.len() as u64
     }
 
-    /// The bytes of the header: they hold the checksums of everything, so they tell one file from another.
+    /// The bytes of the header. They contain the checksums of everything, so they identify the file.
     pub fn header(&self) -> &[u8] {
         &self.content[8..self.data_start]
     }
 
-    /// The metadata, checksums left out.
+    /// The metadata without checksums.
     pub fn metadata(&self) -> &BTreeMap<String, String> {
         &self.metadata
     }
@@ -170,21 +170,21 @@ impl TensorFile {
         self.entries.keys().map(String::as_str)
     }
 
-    /// The number of numbers in a tensor, if there is such a tensor.
+    /// The number of numbers in a tensor, if it exists.
     pub fn len_of(&self, name: &str) -> Option<u64> {
         self.shape_of(name).map(len)
     }
 
-    /// The shape of a tensor, if there is such a tensor.
+    /// The shape of a tensor, if it exists.
     pub fn shape_of(&self, name: &str) -> Option<&[u64]> {
         self.entries.get(name).map(|entry| &entry.shape[..])
     }
 
-    /// The numbers of a tensor, decompressed where they are compressed. All of them are checked as those of
+    /// The numbers of a tensor, decompressed if necessary. All of them are checked as those of
     /// [`tensor`](Self::tensor).
     ///
     /// # Errors
-    /// When there is no such tensor or it is damaged.
+    /// If there is no such tensor or it is damaged.
     pub fn numbers(&self, name: &str) -> Result<Numbers<'_>, FileError> {
         if self.tensors.contains_key(name) {
             return self.tensor(name).map(Numbers::Stored);
@@ -204,7 +204,7 @@ impl TensorFile {
             Stored::Plain => return Err(missing()),
             Stored::Compressed => {
                 let frame = self.checked(&format!("{COMPRESSED}{name}"), Dtype::U8)?;
-                // The length is as true as its checksum, but memory is taken only as it is filled.
+                // The length is checksummed, but memory is allocated only as it is filled.
                 let decoder = zstd::stream::read::Decoder::with_buffer(frame).map_err(|_| damaged())?;
                 let mut content = Vec::new();
                 decoder.take(4 * len as u64 + 1).read_to_end(&mut content).map_err(|_| damaged())?;
@@ -227,33 +227,32 @@ impl TensorFile {
         Ok(content)
     }
 
-    /// The numbers of a tensor that is not compressed. All of them are read and checked: the checksum, and that they are
-    /// finite.
+    /// The numbers of an uncompressed tensor. All of them are read and checked: the checksum, and that they are finite.
     ///
     /// # Errors
-    /// When there is no such tensor or it is damaged.
+    /// If there is no such tensor or it is damaged.
     pub fn tensor(&self, name: &str) -> Result<Floats<'_>, FileError> {
         self.checked(name, Dtype::F32).map(Floats::new).map_err(|problem| problem.at(&self.path))
     }
 
-    /// The bytes of a packed table, with their checksum checked.
+    /// The bytes of a packed table, after checking their checksum.
     ///
     /// # Errors
-    /// When there is no such tensor or it is damaged.
+    /// If there is no such tensor or it is damaged.
     pub fn bytes(&self, name: &str) -> Result<&[u8], FileError> {
         self.checked(name, Dtype::U8).map_err(|problem| problem.at(&self.path))
     }
 
-    /// A tensor of this file to be written to another one.
+    /// A tensor of this file, to be written to another one.
     ///
     /// # Errors
-    /// As [`tensor`](Self::tensor).
+    /// The same as [`tensor`](Self::tensor).
     pub fn to_tensor(&self, name: &str) -> Result<Tensor<'_>, FileError> {
         let shape = self.shape_of(name).unwrap_or_default().to_vec();
         self.numbers(name).map(|numbers| Tensor::shaped(name, shape, numbers))
     }
 
-    /// The bytes of a tensor, with their checksum checked; numbers in them must be finite.
+    /// The bytes of a tensor, after checking their checksum; numbers must be finite.
     fn checked(&self, name: &str, dtype: Dtype) -> Result<&[u8], FileProblem> {
         let info = self.tensors.get(name).ok_or_else(|| FileProblem::MissingTensor(name.into()))?;
         info.expect(name, dtype)?;

@@ -1,8 +1,8 @@
-//! Tables of which most is 0, stored together: the V, E and A of a tuple.
+//! Tables that are mostly 0, stored together: the V, E and A of a tuple.
 //!
-//! The bytes are zstd frames of a version (1), and for each block of 2^17 indices: a bitmap of those where any of
-//! the tables is not 0 (the lowest bit first), and then for each of these the bits of its numbers, table by table,
-//! little-endian. Of all tables but the last we write the difference to the next one, modulo 2^32: a weight that was
+//! The bytes are a version (1) and zstd frames. For each block of 2^17 indices they hold a bitmap of the indices at which
+//! any of the tables is not 0 (lowest bit first), followed by the bits of the numbers at these indices, table by table,
+//! little-endian. All tables but the last are stored as differences from the next one, modulo 2^32: a weight that was
 //! updated once has A = |E|, and V is a multiple of E.
 
 use std::io::{self, BufRead, Read, Write};
@@ -10,25 +10,25 @@ use std::io::{self, BufRead, Read, Write};
 use super::write::NextChunk;
 use crate::file::{FileProblem, Floats};
 
-/// The first byte. Another one is of a later format.
+/// The first byte. Any other value is a later format.
 const VERSION: u8 = 1;
 
 /// The indices of a block.
 const BLOCK: usize = 1 << 17;
 
-/// What is no longer than this in all is compressed well, as small networks are; the rest fast.
+/// Data up to this size is compressed thoroughly, as for small networks; larger data fast.
 const SHORT: usize = 4 << 20;
 
-/// The level of compression that finds most of the weights whose tuple is its own mirror image.
+/// The compression level that detects most of the weights whose tuple is its own mirror image.
 const THOROUGH: i32 = 12;
 
 /// The fastest level.
 const FAST: i32 = 1;
 
-/// More than a streamed zstd frame is longer than its blocks.
+/// An upper bound on the overhead of a streamed zstd frame over its blocks.
 const FRAME: u64 = 1024;
 
-/// At most so many bytes stand for `tables` tables of `len` numbers.
+/// An upper bound on the bytes of `tables` tables of `len` numbers.
 pub(super) fn bound(tables: usize, len: u64) -> u64 {
     let blocks = len.div_ceil(BLOCK as u64);
     let bytes = len.saturating_mul(4 * tables as u64).saturating_add(blocks * (BLOCK as u64 / 8) + 1);
@@ -36,7 +36,7 @@ pub(super) fn bound(tables: usize, len: u64) -> u64 {
     zstd::zstd_safe::compress_bound(bytes) as u64 + FRAME
 }
 
-/// A table on its way to the file.
+/// A table to be written.
 pub(super) struct Column<'a> {
     pub(super) name: String,
     pub(super) next_chunk: NextChunk<'a>,
@@ -68,17 +68,17 @@ pub(super) fn write(
     }
 }
 
-/// The blocks of some tables, one after the other.
+/// Consecutive blocks of several tables.
 struct Blocks<'a, 'b> {
     columns: &'a mut [Column<'b>],
-    /// The indices so far.
+    /// The number of indices so far.
     start: u64,
-    /// The bytes of the numbers of the present block, by table.
+    /// The bytes of the numbers of the current block, by table.
     bytes: Vec<Vec<u8>>,
 }
 
 impl Blocks<'_, '_> {
-    /// Appends the next block; gives false at the end.
+    /// Appends the next block; returns false at the end.
     fn append_next(&mut self, output: &mut Vec<u8>) -> Result<bool, FileProblem> {
         self.bytes.resize_with(self.columns.len(), Vec::new);
         for (column, bytes) in self.columns.iter_mut().zip(&mut self.bytes) {
@@ -116,7 +116,7 @@ impl Blocks<'_, '_> {
         Ok(len > 0)
     }
 
-    /// Refuses another length than was said.
+    /// Rejects a length other than the announced one.
     fn expect(&self, len: u64) -> Result<(), FileProblem> {
         if self.start == len {
             return Ok(());
@@ -126,9 +126,9 @@ impl Blocks<'_, '_> {
     }
 }
 
-/// Why bytes stand for no tables.
+/// Why bytes cannot be decoded as tables.
 pub(super) enum Unread {
-    /// They are of a later format.
+    /// They have a later format.
     Version(u8),
     /// They are damaged.
     Damaged,
@@ -140,7 +140,7 @@ impl From<io::Error> for Unread {
     }
 }
 
-/// The numbers of the table `column` of `tables` that have `len` numbers each, as bytes.
+/// The numbers of table `column` of `tables`, each with `len` numbers, as bytes.
 pub(super) fn read(stored: &[u8], column: usize, tables: usize, len: usize) -> Result<Vec<u8>, Unread> {
     let decoder = zstd::stream::read::Decoder::with_buffer(stored)?;
     let mut reader = io::BufReader::with_capacity(1 << 17, decoder);
@@ -155,7 +155,7 @@ pub(super) fn read(stored: &[u8], column: usize, tables: usize, len: usize) -> R
         let count = BLOCK.min(len - start);
         bitmap.resize(count.div_ceil(8), 0);
         reader.read_exact(&mut bitmap)?;
-        // The length is as true as its checksum, but memory is taken only as it is filled.
+        // The length is checksummed, but memory is allocated only as it is filled.
         numbers.resize(4 * (start + count), 0);
         let block = numbers[4 * start..].as_chunks_mut::<4>().0;
         for (byte, eight) in bitmap.iter().zip(block.chunks_mut(8)) {

@@ -1,4 +1,4 @@
-//! Writing: the numbers go to the file as they come, so that no copy of a large table is made.
+//! Writing: numbers are streamed to the file, so that large tables are not copied.
 
 use std::{
     collections::BTreeMap,
@@ -18,13 +18,13 @@ use super::{
 };
 use crate::file::{FileError, FileProblem, Floats, atomic::write_atomically};
 
-/// How many numbers are taken at a time.
+/// The number of numbers processed at a time.
 const CHUNK: usize = 16 * 1024;
 
 /// Appends the next numbers to the bytes: at most [`CHUNK`], and none at the end.
 pub(super) type NextChunk<'a> = Box<dyn FnMut(&mut Vec<u8>) + 'a>;
 
-/// A named table that is still to be written.
+/// A named table to be written.
 pub struct Tensor<'a> {
     name: String,
     dtype: Dtype,
@@ -38,13 +38,13 @@ impl<'a> Tensor<'a> {
         Tensor::shaped(name, vec![len], values)
     }
 
-    /// A table with as many numbers as its shape says, the last dimension running fastest.
+    /// A table with the given shape, the last dimension varying fastest.
     pub fn shaped(
         name: impl Into<String>,
         shape: Vec<u64>,
         values: impl IntoIterator<Item = f32> + 'a,
     ) -> Self {
-        // One virtual call moves a whole chunk, and the loop over its numbers is compiled for the iterator.
+        // One virtual call moves a whole chunk, and the loop over its numbers is monomorphized.
         let mut values = values.into_iter();
         let next_chunk = move |bytes: &mut Vec<u8>| {
             for value in values.by_ref().take(CHUNK) {
@@ -55,7 +55,7 @@ impl<'a> Tensor<'a> {
         Tensor { name: name.into(), dtype: Dtype::F32, shape, next_chunk }
     }
 
-    /// Bytes, as packed tables are.
+    /// Raw bytes, as in packed tables.
     pub fn bytes(name: impl Into<String>, content: &'a [u8]) -> Self {
         let mut chunks = content.chunks(4 * CHUNK);
         let next_chunk =
@@ -65,7 +65,7 @@ impl<'a> Tensor<'a> {
         Tensor { name: name.into(), dtype: Dtype::U8, shape, next_chunk }
     }
 
-    /// The same table with a number added to each of its numbers.
+    /// The same table with a number added to each element.
     pub(crate) fn plus(self, addend: f32) -> Self {
         let mut next_chunk = self.next_chunk;
         let next_chunk = move |bytes: &mut Vec<u8>| {
@@ -78,7 +78,7 @@ impl<'a> Tensor<'a> {
         Tensor { next_chunk: Box::new(next_chunk), ..self }
     }
 
-    /// A table that stands in another file.
+    /// A table of another file.
     pub fn copy(name: impl Into<String>, numbers: Floats<'a>) -> Self {
         Tensor::new(name, numbers.len() as u64, numbers.iter())
     }
@@ -126,11 +126,11 @@ impl<'a> Tensor<'a> {
     }
 }
 
-/// What stands in a file as one.
+/// A unit of storage in a file.
 pub enum Part<'a> {
     /// A table, number by number.
     Plain(Tensor<'a>),
-    /// Tables of one shape that are read and written together, of which only what is not 0 takes room.
+    /// Tables of one shape that are read and written together; zeros take no space.
     Sparse(Vec<Tensor<'a>>),
 }
 
@@ -141,7 +141,7 @@ impl<'a> From<Tensor<'a>> for Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// What it is called in the file.
+    /// Its name in the file.
     fn stored_name(&self) -> String {
         match self {
             Part::Plain(tensor) => tensor.name.clone(),
@@ -160,7 +160,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Its type and shape in the file; sparse tables have no more bytes than this.
+    /// Its type and shape in the file; for sparse tables, an upper bound on their bytes.
     fn stored(&self) -> (Dtype, Vec<u64>) {
         match self {
             Part::Plain(tensor) => (tensor.dtype, tensor.shape.clone()),
@@ -171,7 +171,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Writes the bytes that stand for it in the file, and gives their number and checksum.
+    /// Writes its bytes to the file, and returns their number and checksum.
     fn store(self, writer: &mut impl Write) -> Result<(u64, u64), FileProblem> {
         let mut counted = Counted { writer, bytes: 0, checksum: Xxh3Default::new() };
         match self {
@@ -187,7 +187,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A writer that counts bytes and adds them up to a checksum.
+/// A writer that counts and checksums the bytes.
 struct Counted<'a, W> {
     writer: &'a mut W,
     bytes: u64,
@@ -210,8 +210,8 @@ impl<W: Write> Write for Counted<'_, W> {
 /// Writes tensors, alone or together, and metadata to a file, atomically.
 ///
 /// # Errors
-/// When the file cannot be written, a number is not finite, a tensor has not the length that it says,
-/// or a name occurs twice. What was there before is then unchanged.
+/// If the file cannot be written, a number is not finite, a tensor's length differs from the announced one,
+/// or a name occurs twice. An existing file is then unchanged.
 pub fn write<'a>(
     path: &Path,
     metadata: &BTreeMap<String, String>,
@@ -242,8 +242,8 @@ fn write_all(
         let (name, (dtype, shape)) = (part.stored_name(), part.stored());
         let info = Info::new(end, dtype, shape);
         end = info.data_offsets[1];
-        // All checksums are equally long, and sparse tables not longer than said, so the header can be filled in
-        // when they are known.
+        // All checksums have the same length, and sparse tables are never longer than announced, so the header can be
+        // completed once they are known.
         header.metadata.insert(checksum_key(&name), hex(0));
         if let Some(shape) = part.sparse_shape() {
             let shape: Vec<_> = shape.iter().map(u64::to_string).collect();

@@ -1,20 +1,20 @@
-//! The value of a board by Eq. 3 of jaskowski-2016, written out naively, and what to compare it on.
+//! The value of a board by Eq. 3 of jaskowski-2016, written naively, and boards to compare it on.
 
 use afterstate_game::{Afterstate, Board, Rules, Symmetry, game_rng};
 use afterstate_network::{Level, Network, NetworkSpec, ValueRange};
 
-/// A weight that is a small whole number, different for neighbours, so that sums are exact.
+/// A weight that is a small integer, different for neighbours, so that sums are exact.
 pub(crate) fn weight(tuple: usize, index: u64) -> f32 {
     ((index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) % 1000 + tuple as u64) as f32
 }
 
-/// A weight of a table. Where there is promotion, every third one of a later stage has not been accessed.
+/// A weight of a table. With promotion, every third one of a later stage has not been accessed.
 fn weight_of(spec: &NetworkSpec, table: usize, index: u64) -> f32 {
     let promoted = spec.promotion && spec.table_id(table).stage > 0;
     if promoted && index.is_multiple_of(3) { 0.0 } else { weight(table, index) }
 }
 
-/// The place of an exponent among E, S, the values of a range, and L.
+/// The label of an exponent among E, S, the values of a range, and L.
 fn label(range: ValueRange, tile_values: usize, exponent: u8) -> u64 {
     let exponent = exponent.min(tile_values as u8 - 1);
     let mut labels = vec!["E".to_owned()];
@@ -52,7 +52,7 @@ fn naive_value<const N: usize>(spec: &NetworkSpec, board: Board<N>) -> f32 {
     value
 }
 
-/// Random afterstates with many different tiles, the largest ones too.
+/// Random afterstates with many different tiles, including the largest ones.
 pub(crate) fn boards<const N: usize>(count: u64) -> impl Iterator<Item = Board<N>> {
     (0..count).map(|game| {
         let mut rng = game_rng(5, game);
@@ -70,7 +70,7 @@ pub(crate) fn boards<const N: usize>(count: u64) -> impl Iterator<Item = Board<N
     })
 }
 
-/// Compares a network of such weights with the naive values, by every instruction set.
+/// Compares a network of such weights with the naive values, for every instruction set.
 pub(crate) fn check<const N: usize>(spec: NetworkSpec, count: u64) {
     let network = Network::new(spec.clone()).expect("a small network");
     fill(&network);

@@ -1,8 +1,8 @@
-//! What a column of a table measures.
+//! The columns of a table.
 
 use serde::Deserialize;
 
-/// What is measured in a column.
+/// A column of a table.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
@@ -11,11 +11,11 @@ pub struct Column {
     /// The search that plays, as for `eval --search`.
     #[serde(default = "greedy")]
     pub search: String,
-    /// The share of games that reach this tile, in percent, instead of the score.
+    /// Measures the share of games that reach this tile, in percent, instead of the score.
     pub tile: Option<u64>,
-    /// The games of 1,000 whose largest tile is within these, instead of the score.
+    /// Measures the games per 1,000 whose largest tile is in this range, instead of the score.
     pub largest: Option<[u64; 2]>,
-    /// The policy that plays is that after so many records, where it is not the row's.
+    /// The number of records of the policy that plays, if it differs from the row's.
     pub samples: Option<u64>,
     /// What is measured.
     #[serde(default)]
@@ -43,19 +43,19 @@ pub enum Measure {
     /// The highest score.
     #[serde(rename = "highest score")]
     Highest,
-    /// The highest of the games of training; of a network that is taught, of all its test plays.
+    /// The highest score of the training's games; for a network taught by records, of all its test plays.
     #[serde(rename = "highest score in training")]
     HighestInTraining,
     /// The mean error at the end of a training by records.
     #[serde(rename = "error")]
     Error,
-    /// The share of the records' moves that the network gave then.
+    /// The share of the records' moves that the network predicted then.
     #[serde(rename = "accuracy")]
     Accuracy,
-    /// The number of weights, which is counted.
+    /// The number of weights, computed without training.
     #[serde(rename = "weights")]
     Weights,
-    /// The GiB of weights with 64 bits, E and A in two stages (terauchi-2025, Table 2), which are counted.
+    /// The GiB of 64-bit weights, E and A in two stages (terauchi-2025, Table 2), computed without training.
     #[serde(rename = "memory")]
     Memory,
     /// The seconds of training.
@@ -64,7 +64,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Whether nothing is trained for it.
+    /// Whether it needs no training.
     pub fn is_counted(self) -> bool {
         matches!(self, Measure::Weights | Measure::Memory)
     }

@@ -1,17 +1,17 @@
-//! Figures as papers print them.
+//! Figures as printed in papers.
 
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
-/// A figure as it is printed, and its numbers.
+/// A figure as printed, with its parsed numbers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Figure {
-    /// Such as `4610.2 ± 81.1`.
+    /// The text, such as `4610.2 ± 81.1`.
     pub text: String,
     /// The number before ±.
     pub value: f64,
-    /// The number behind it.
+    /// The number after ±.
     pub spread: Option<f64>,
 }
 
@@ -31,7 +31,7 @@ impl FromStr for Figure {
     }
 }
 
-/// Reads the figures of a row: "" is none.
+/// Parses the figures of a row: "" is none.
 pub(super) fn figures<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Option<Figure>>, D::Error> {
     let read = |text: String| match text.as_str() {
         "" => Ok(None),

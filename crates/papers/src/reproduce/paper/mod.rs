@@ -1,6 +1,6 @@
-//! What the papers say: tables and figures of results, row by row, and what is claimed of them.
+//! What the papers say: tables and figures of results, row by row, and the claims based on them.
 //!
-//! One file of `papers/PAPER/` for each table or learning curve:
+//! There is one file in `papers/PAPER/` for each table or learning curve:
 //!
 //! ```toml
 //! title = "Vertical split encoding on 3×3"
@@ -44,7 +44,7 @@ mod embedded {
     include!(concat!(env!("OUT_DIR"), "/papers.rs"));
 }
 
-/// The trainings behind a figure where the paper does not say.
+/// The number of trainings behind a figure if the paper does not say.
 const TRAININGS: u64 = 10;
 
 /// A table of results, or a learning curve.
@@ -56,7 +56,7 @@ pub struct Table {
     pub name: String,
     /// What it is about.
     pub title: String,
-    /// Where it stands in the paper.
+    /// Where it is in the paper.
     pub place: String,
     /// Whether it is a learning curve.
     #[serde(default)]
@@ -64,25 +64,25 @@ pub struct Table {
     trainings: Option<u64>,
     /// The number of points of each line of a learning curve.
     pub points: Option<u64>,
-    /// Where the documentation has results of ours, and at what share of the budget.
+    /// Where the documentation has our results, and at what share of the budget.
     #[serde(default)]
     pub shown: Vec<String>,
-    /// What stands behind ± in the paper.
+    /// The meaning of ± in the paper.
     #[serde(default)]
     pub spread: Spread,
     /// Which of several trainings counts.
     #[serde(default)]
     pub pick: Pick,
-    /// Why nothing of it can be run.
+    /// Why none of it can be run.
     pub left_out: Option<String>,
-    /// The command that measures it, where it is about no training.
+    /// The command that measures it, if it needs no training.
     pub measured_by: Option<String>,
     /// The first and the last words of the table in the paper's text.
     pub excerpt: Option<[String; 2]>,
-    /// What was measured.
+    /// The columns.
     #[serde(default)]
     pub columns: Vec<Column>,
-    /// Of what.
+    /// The rows.
     #[serde(rename = "row", default)]
     pub rows: Vec<Row>,
     /// What the paper concludes.
@@ -90,7 +90,7 @@ pub struct Table {
     pub claims: Vec<Claim>,
 }
 
-/// What stands behind ±.
+/// The meaning of ±.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Spread {
     /// Half the 95% confidence interval of the mean of several trainings.
@@ -137,7 +137,7 @@ pub enum Pick {
 pub struct Row {
     /// Its name, unique in the table.
     pub name: String,
-    /// What the paper calls it.
+    /// Its name in the paper.
     pub label: String,
     recipe: Option<String>,
     /// The network that is taught by play records, instead of a recipe.
@@ -176,7 +176,7 @@ struct TaughtValues {
     samples: u64,
 }
 
-/// So many tuples of so many cells, with 18 tile values.
+/// A number of tuples of one length, with 18 tile values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TupleCount {
@@ -187,7 +187,7 @@ pub struct TupleCount {
 }
 
 impl Row {
-    /// The network that is taught by play records, and by how many; none for a recipe.
+    /// The network that is taught by play records, and the number of records; `None` for a recipe.
     pub fn lesson(&self) -> Option<(Taught, u64)> {
         match (self.dcnn, &self.values) {
             (Some(Dcnn { layers, channels, samples }), _) => {
@@ -227,11 +227,11 @@ impl Row {
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// In one line.
+    /// The claim, in one line.
     pub says: String,
-    /// Where the paper says so.
+    /// Where the paper makes it.
     pub place: String,
-    /// The column that rows are compared in; the first one unless it is given.
+    /// The column in which rows are compared; the first one by default.
     pub column: Option<String>,
     /// The rows, or row@column, that are better …
     #[serde(default)]
@@ -242,30 +242,30 @@ pub struct Claim {
     /// The rows that are about as good as the first of them …
     #[serde(default)]
     pub alike: Vec<String>,
-    /// … after division by these numbers, one for each of them, where figures are said to be proportional to something; none
-    /// for figures as they are …
+    /// … after division by these numbers, one for each row, if figures are claimed to be proportional to something;
+    /// empty for plain figures …
     #[serde(default)]
     pub per: Vec<f64>,
-    /// … within this share of its value; for an order, the share that the better rows may yet lack.
+    /// … within this share of its value; for an order, the share by which the better rows may still fall short.
     #[serde(default)]
     pub within: f64,
 }
 
 impl Table {
-    /// Reads a table; `name` is what it is called.
+    /// Parses a table with the given name.
     ///
     /// # Errors
-    /// When the text is no table.
+    /// If the text is not a valid table.
     pub fn parse(name: &str, text: &str) -> Result<Table, ReproduceError> {
         let table: Table = toml::from_str(text)
             .map_err(|source| ReproduceError::Data { name: name.to_owned(), source: source.into() })?;
         Ok(Table { name: name.to_owned(), ..table })
     }
 
-    /// The table of this name.
+    /// Finds the table with this name.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is none.
     pub fn find(name: &str) -> Result<Table, ReproduceError> {
         match embedded::EMBEDDED.iter().find(|(other, _)| *other == name) {
             Some((name, text)) => Table::parse(name, text),
@@ -273,7 +273,7 @@ impl Table {
         }
     }
 
-    /// Whether its figures are counted, so that nothing is trained.
+    /// Whether its figures are computed without training.
     pub fn is_counted(&self) -> bool {
         !self.columns.is_empty() && self.columns.iter().all(|column| column.measure.is_counted())
     }
@@ -283,7 +283,7 @@ impl Table {
         self.trainings.unwrap_or(TRAININGS)
     }
 
-    /// The name of the training of a row: that of its recipe, or of the network that is taught.
+    /// The name of a row's training: that of its recipe, or of the network that is taught.
     pub fn training_name(&self, row: &Row) -> String {
         let own = match row.dcnn {
             Some(Dcnn { layers, channels, .. }) => format!("{layers}-layers-{channels}-channels"),
@@ -292,7 +292,7 @@ impl Table {
         row.recipe.clone().unwrap_or_else(|| format!("{}/{own}", self.name))
     }
 
-    /// The place of `row` or `row@column`; the column is `default`'s unless it is given.
+    /// The indices of `row` or `row@column`; the column defaults to `default`.
     pub fn cell(&self, reference: &str, default: Option<&str>) -> Option<(usize, usize)> {
         let (row, column) = match reference.split_once('@') {
             Some((row, column)) => (row, Some(column)),

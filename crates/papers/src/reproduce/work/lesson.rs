@@ -1,4 +1,4 @@
-//! A training by records: to each point whose network is evaluated, and on to the end.
+//! A training by records, which stops at each point whose network is evaluated.
 
 use std::{
     fs,
@@ -23,18 +23,18 @@ use afterstate_lab::{
     run::Directory,
 };
 
-/// Error and accuracy at the end are those of the last batches, one part of so many of the training: kondo-2019,
+/// Error and accuracy at the end are those of the last batches, this fraction of the training: kondo-2019,
 /// Table 4, has them over 5.9·10⁸ to 6.0·10⁸ actions.
 const LAST_PART: u64 = 60;
 
-/// How a network did on a batch of records, before it learned from them: a line of `batches.jsonl`.
+/// A network's result on a batch of records before learning from it: a line of `batches.jsonl`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Batch {
-    /// The records learned from so far, these included.
+    /// The number of records so far, including these.
     pub samples: u64,
     /// The mean error.
     pub error: f64,
-    /// The share of the moves that it gave.
+    /// The share of the moves that it predicted.
     pub accuracy: f64,
 }
 
@@ -43,7 +43,7 @@ impl Line for Batch {
 }
 
 impl Worker<'_> {
-    /// Teaches the network; nothing when it was stopped.
+    /// Teaches the network; `None` if stopped.
     pub(super) fn teach(
         &self,
         lesson: &DcnnSettings,
@@ -64,7 +64,7 @@ impl Worker<'_> {
                     alone: self.alone,
                 };
                 let record = finish(&place, record)?;
-                // It does not go on from here.
+                // It will not be resumed.
                 place.remove_checkpoints().map_err(ReproduceError::file(place.checkpoint()))?;
                 record
             }
@@ -73,7 +73,7 @@ impl Worker<'_> {
         Ok(Some((record, Log::read(&batches(&place))?)))
     }
 
-    /// Goes from point to point, and keeps the network of each; `false` when it was stopped.
+    /// Teaches from point to point, and saves the network of each; returns `false` if stopped.
     fn teach_all(&self, place: &Directory, lesson: &DcnnSettings) -> Result<bool, ReproduceError> {
         let points = self.training().evaluations.iter().filter_map(|(entrant, _)| match entrant {
             Entrant::Voting(records) => Some(*records),
@@ -95,7 +95,7 @@ impl Worker<'_> {
         self.teach_until(lesson.samples, place, lesson)
     }
 
-    /// Teaches until so many records have been seen, to a whole batch; `false` when it was stopped before.
+    /// Teaches up to this many records, rounded to a whole batch; returns `false` if stopped before.
     fn teach_until(
         &self,
         point: u64,
@@ -103,7 +103,7 @@ impl Worker<'_> {
         lesson: &DcnnSettings,
     ) -> Result<bool, ReproduceError> {
         let device = match lesson.network {
-            // There are no matrices in it.
+            // They use no matrix products.
             Taught::Tuples(_) => Device::Cpu,
             Taught::Dcnn { .. } | Taught::Tjwei => self.plan.options.device,
         };
@@ -134,7 +134,7 @@ impl Worker<'_> {
     }
 }
 
-/// Refuses a directory that holds another lesson.
+/// Rejects a directory that holds another lesson.
 fn check(place: &Directory, lesson: &DcnnSettings) -> Result<(), ReproduceError> {
     match DcnnSettings::stored(place)? {
         Some(stored) if stored.samples != lesson.samples => {

@@ -1,8 +1,9 @@
-//! The trainings and evaluations of a plan, done once: what a directory holds is not done again.
+//! The trainings and evaluations of a plan, each done once: existing results are not recomputed.
 //!
-//! A training is in `DIR/ROW/seed-1` and so on, a run directory like any other, with two things more: `trained.json`,
-//! which says that it is finished, and `games-SEARCH.jsonl`, the games of each evaluation. A training by records has
-//! also `batches.jsonl`, how it did on the last ones, and `model-RECORDS.safetensors`, what is evaluated of its course.
+//! A training is in `DIR/ROW/seed-1` and so on, an ordinary run directory with two additions: `trained.json` marks it
+//! as finished, and `games-SEARCH.jsonl` holds the games of each evaluation. A training by records also has
+//! `batches.jsonl`, its results on the last batches, and `model-RECORDS.safetensors`, the evaluated points of its
+//! course.
 
 mod lesson;
 mod share;
@@ -30,7 +31,7 @@ use worker::Worker;
 pub use lesson::Batch;
 pub use share::{PlanPart, Share, Whole};
 
-/// The games of one who plays, by number.
+/// The games of a player, by number.
 pub type Evaluation = (Entrant, Vec<GameResult>);
 
 /// A training with one seed.
@@ -42,34 +43,34 @@ pub struct Job {
     pub seed: u64,
 }
 
-/// How a job goes.
+/// The progress of a job.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Event {
-    /// This share of the training is done.
+    /// The share of the training that is done.
     Training(f64),
-    /// So many games of so many have been played.
+    /// The number of games played, out of a total.
     Playing(Entrant, u64, u64),
     /// It is done.
     Done(Trained),
-    /// Something failed that the training survives.
+    /// A failure that does not stop the training.
     Warning(String),
 }
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trained {
-    /// How the training went.
+    /// The record of the training.
     pub record: Record,
-    /// How it did on the last batches of records, where it was taught by some.
+    /// Its results on the last batches of records, if it was taught by records.
     pub batches: Vec<Batch>,
-    /// The games of all who play.
+    /// The games of all players.
     pub games: Vec<Evaluation>,
 }
 
-/// How a training went: `trained.json`.
+/// The record of a training: `trained.json`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Record {
-    /// The moves that it made, or the records that it learned from.
+    /// The moves made, or the records learned from.
     pub actions: u64,
     /// The episodes that it played.
     pub episodes: u64,
@@ -77,23 +78,23 @@ pub struct Record {
     pub seconds: f64,
     /// The highest score of its games.
     pub highest: Option<u64>,
-    /// Whether no other training of the table ran beside it.
+    /// Whether no other training of the table ran at the same time.
     #[serde(default)]
     pub alone: bool,
 }
 
 impl Trained {
-    /// The games of one who plays.
+    /// The games of a player.
     pub fn games(&self, entrant: Entrant) -> &[GameResult] {
         self.games.iter().find(|(other, _)| *other == entrant).map_or(&[], |(_, games)| games)
     }
 }
 
-/// Does what has not been done, as many trainings side by side as there are threads and memory for. Gives what came of
-/// each training, seed by seed; `None` when `stop` was set: the same call continues later.
+/// Does what is missing, with as many trainings side by side as threads and memory allow. Returns the results of
+/// each training, seed by seed; `None` if `stop` was set: the same call continues later.
 ///
 /// # Errors
-/// When the directory holds other trainings, one cannot be carried out, or there are no records to teach by.
+/// If the directory holds other trainings, one cannot be carried out, or records are needed but missing.
 pub fn run(
     plan: &TablePlan,
     directory: &Path,
@@ -109,10 +110,11 @@ pub fn run(
     Ok(results.into_iter().map(|seeds| seeds.into_iter().collect()).collect())
 }
 
-/// The same for a share of the jobs. Others do the rest in the same directory, and [`run()`] finds it all done.
+/// The same for a share of the jobs. Others do the rest in the same directory, after which [`run()`] finds everything
+/// done.
 ///
 /// # Errors
-/// As for [`run()`].
+/// The same as [`run()`].
 pub fn run_share(
     plan: &TablePlan,
     directory: &Path,
@@ -145,7 +147,7 @@ pub fn run_share(
     Ok(Some(done))
 }
 
-/// Does our jobs of some trainings that need nothing of one another.
+/// Does our jobs of trainings that do not depend on one another.
 fn run_wave(
     plan: &TablePlan,
     trainings: &[usize],
@@ -160,7 +162,7 @@ fn run_wave(
     let all = plan.options.threads.max(1);
     let lanes = trainings.iter().map(|&i| match &plan.trainings[i].method {
         Method::Recipe(recipe) => lanes_of(all, recipe),
-        // The same comes of any number of threads, so that none need be idle.
+        // The result does not depend on the number of threads, so none need be idle.
         Method::Lesson(_) => all.min(jobs.len()),
     });
     let lanes = lanes.min().unwrap_or(1);
@@ -200,7 +202,7 @@ fn run_wave(
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    // The other lanes finish what they are at.
+                    // The other lanes finish their current job.
                     next_all(&jobs);
                     failure = failure.take().or(Some(error));
                 }
@@ -220,7 +222,8 @@ fn next_all(jobs: &Mutex<VecDeque<Job>>) {
     }
 }
 
-/// How many trainings of a recipe go side by side: threads that share no weights do not slow each other down.
+/// The number of trainings of a recipe that run side by side: threads that share no weights do not slow each other
+/// down.
 pub(super) fn lanes_of(threads: usize, recipe: &Recipe) -> usize {
     match run::MemoryPlan::of(recipe) {
         Ok(run::MemoryPlan { bytes, available: Some(available), .. }) => {

@@ -1,4 +1,4 @@
-//! The jobs of a plan divided among machines.
+//! The jobs of a plan, divided among machines.
 
 use std::collections::HashSet;
 
@@ -14,15 +14,15 @@ use super::{
     Job, TablePlan,
 };
 
-/// Says which jobs are done here. Whoever shares a directory says so of different jobs.
+/// Decides which jobs are done here. Sharers of a directory must choose disjoint jobs.
 pub trait Share: Sync {
     /// Whether a job is done here.
     fn takes(&self, job: Job) -> bool;
 
-    /// All jobs that need nothing of one another are done here: waits until what the next ones need is there.
+    /// Called when all independent jobs are done here: waits until the inputs of the next ones exist.
     fn meet(&self) {}
 
-    /// Whether there is nobody else.
+    /// Whether there are no other sharers.
     fn is_whole(&self) -> bool {
         false
     }
@@ -48,7 +48,7 @@ pub struct PlanPart {
 }
 
 impl PlanPart {
-    /// Deals the jobs out, the most expensive first, each to the part that has least so far.
+    /// Distributes the jobs, the most expensive first, each to the part with the least work so far.
     pub fn new(plan: &TablePlan, part: Part) -> Self {
         let root = |mut training: usize| {
             while let Some(before) = plan.trainings[training].after {
@@ -96,16 +96,17 @@ impl Share for PlanPart {
     }
 }
 
-/// The moves of a game in an evaluation, about.
+/// The approximate moves of a game in an evaluation.
 const MOVES_PER_GAME: f64 = 8000.0;
 
-/// How many times longer a move takes with each ply more, about.
+/// The approximate factor by which each ply slows down a move.
 const TIMES_A_PLY: f64 = 30.0;
 
-/// Moves in a second without a search, about.
+/// The approximate moves per second without a search.
 const MOVES_PER_SECOND: f64 = 1e6;
 
-/// The cost of a training with its evaluations, in lookups of weights, about: it only has to tell large ones from small ones.
+/// The approximate cost of a training with its evaluations, in weight lookups: it need only distinguish large from
+/// small.
 fn cost(plan: &TablePlan, training: usize) -> f64 {
     let Training { method, evaluations, .. } = &plan.trainings[training];
     let (learning, features) = match method {
@@ -138,7 +139,7 @@ fn features(recipe: &Recipe) -> f64 {
     recipe.network.spec(recipe.game.side).map_or(1.0, |spec| spec.active_features() as f64)
 }
 
-/// How many times longer a move takes than a greedy one.
+/// The slowdown of a move against a greedy one.
 fn times_greedy(player: &PlayerSpec) -> f64 {
     match player.search.map(|search| search.limit) {
         None => 1.0,

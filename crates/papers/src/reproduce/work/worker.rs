@@ -38,15 +38,15 @@ use afterstate_lab::{
     stats::GameResult,
 };
 
-/// What a lane tells: an event, nothing when it was stopped, or a failure.
+/// The report of a lane: an event, `None` if it was stopped, or an error.
 pub(super) type WorkOutcome = Result<Option<Event>, ReproduceError>;
 
-/// One job in its lane.
+/// A job in its lane.
 pub(super) struct Worker<'a> {
     pub(super) plan: &'a TablePlan,
     pub(super) directory: &'a Path,
     pub(super) threads: usize,
-    /// Whether it has no others beside it.
+    /// Whether no other job runs at the same time.
     pub(super) alone: bool,
     pub(super) job: Job,
     pub(super) stop: &'a AtomicBool,
@@ -54,7 +54,7 @@ pub(super) struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// Trains and evaluates; nothing when it was stopped.
+    /// Trains and evaluates; `None` if stopped.
     pub(super) fn work(&self) -> WorkOutcome {
         let trained = match &self.training().method {
             Method::Recipe(recipe) => self.train(recipe)?.map(|record| (record, Vec::new())),
@@ -69,13 +69,13 @@ impl Worker<'_> {
         &self.plan.trainings[self.job.training]
     }
 
-    /// Where it all goes.
+    /// The directory of the job.
     pub(super) fn place(&self) -> Directory {
         Directory::new(run_path(self.plan, self.directory, self.job))
     }
 
     pub(super) fn send(&self, event: Event) {
-        // Nobody listens any more when another lane has failed.
+        // The receiver is gone if another lane has failed.
         let _ = self.events.send((self.job, Ok(Some(event))));
     }
 
@@ -101,8 +101,8 @@ impl Worker<'_> {
         finish(&place, record).map(Some)
     }
 
-    /// The recipe of this job. Of a run that was interrupted the number of threads stays. A finished training does not go
-    /// on, and the checkpoints of large networks would fill the disk.
+    /// The recipe of this job. An interrupted run keeps its number of threads. A finished training is not
+    /// continued, and the checkpoints of large networks would fill the disk.
     fn recipe(&self, recipe: &Recipe, stored: Option<&Recipe>) -> Recipe {
         let mut recipe = Recipe { seed: self.job.seed, ..recipe.clone() };
         recipe.parallel.threads = stored.map_or(self.threads, |stored| stored.parallel.threads);
@@ -114,7 +114,7 @@ impl Worker<'_> {
         recipe
     }
 
-    /// Plays the games that have not been played; nothing when it was stopped.
+    /// Plays the missing games; `None` if stopped.
     fn evaluate(&self) -> Result<Option<Vec<Evaluation>>, ReproduceError> {
         let mut evaluations = Vec::new();
         // One network serves all searches.
@@ -154,7 +154,7 @@ impl Worker<'_> {
         Ok(Some(evaluations))
     }
 
-    /// How a network of tuples plays; none for a convolutional network.
+    /// How a tuple network plays; `None` for a convolutional network.
     fn player(&self, entrant: Entrant) -> Option<PlayerSpec> {
         match (entrant, &self.training().method) {
             (Entrant::Searching(player), _) => Some(player),
@@ -165,7 +165,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The model file of one who plays: that of the run, or one of its course.
+    /// The model file of a player: that of the run, or a point of its course.
     pub(super) fn model(&self, entrant: Entrant) -> PathBuf {
         match (entrant, &self.training().method) {
             (Entrant::Voting(records), Method::Lesson(lesson)) if records < lesson.samples => {
@@ -185,7 +185,7 @@ impl Worker<'_> {
         Ok(kept)
     }
 
-    /// Plays what is missing; `false` when it was stopped.
+    /// Plays what is missing; returns `false` if stopped.
     fn play(
         &self,
         entrant: Entrant,
@@ -213,14 +213,14 @@ impl Worker<'_> {
     }
 }
 
-/// The games that count, by number.
+/// The relevant games, by number.
 fn wanted(kept: &KeptGames, games: u64) -> Vec<GameResult> {
     let mut results: Vec<_> = kept.results().iter().filter(|result| result.game < games).copied().collect();
     results.sort_unstable_by_key(|result| result.game);
     results
 }
 
-/// How the training of a run went, if it is finished.
+/// The record of a run's training, if it is finished.
 pub(super) fn finished(place: &Directory) -> Result<Option<Record>, ReproduceError> {
     let path = marker(place);
     match fs::read(&path) {
@@ -232,7 +232,7 @@ pub(super) fn finished(place: &Directory) -> Result<Option<Record>, ReproduceErr
     }
 }
 
-/// Takes note that the training of a run is finished.
+/// Marks the training of a run as finished.
 pub(super) fn finish(place: &Directory, record: Record) -> Result<Record, ReproduceError> {
     write_atomically(&marker(place), |file| {
         file.write_all(serde_json::to_string(&record).map_err(std::io::Error::from)?.as_bytes())
@@ -244,7 +244,7 @@ fn marker(place: &Directory) -> PathBuf {
     place.path().join("trained.json")
 }
 
-/// Tells the world how a training goes.
+/// Reports the progress of a training.
 struct Watcher<'a, 'b>(&'a Worker<'b>);
 
 impl Observer for Watcher<'_, '_> {

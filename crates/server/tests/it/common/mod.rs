@@ -1,4 +1,4 @@
-//! A server on a free port, with some models and a run, and a client of few words.
+//! A server on a free port, with some models and a run, and a minimal client.
 
 #![allow(dead_code, reason = "each test file uses some of it")]
 
@@ -28,7 +28,7 @@ pub(crate) struct Running {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What came back.
+/// The response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -41,7 +41,7 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
 
-    /// An error: it must say what is wrong and what would be right.
+    /// An error, which must say what is wrong and what would be right.
     pub(crate) fn error(&self) -> String {
         let json = self.json();
         let (error, hint) = (json["error"].as_str(), json["hint"].as_str());
@@ -60,7 +60,7 @@ fn save_network(path: &Path, side: usize, tuple: &str) {
     network.save(path, &BTreeMap::new()).expect("a file");
 }
 
-/// A run that is finished, with a model, a log and an evaluation.
+/// A finished run, with a model, a log and an evaluation.
 fn write_run(directory: &Path) {
     fs::create_dir_all(directory.join("checkpoint")).expect("a directory");
     save_network(&directory.join("model.safetensors"), 4, "0123");
@@ -109,7 +109,7 @@ impl Running {
         stream
     }
 
-    /// Sends bytes as they are; `None` when there is no answer.
+    /// Sends raw bytes; `None` without a response.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Option<Answer> {
         let mut stream = self.connect();
         stream.write_all(bytes).ok()?;
@@ -153,7 +153,7 @@ impl Running {
         &self.token
     }
 
-    /// Events until one of this name, each with its data.
+    /// Events up to one with this name, each with its data.
     pub(crate) fn events(&self, path: &str, last: &str) -> Vec<(String, Value)> {
         self.listen(
             &format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"),
@@ -161,7 +161,7 @@ impl Running {
         )
     }
 
-    /// The same of what is asked with a body and the token.
+    /// The same for a request with a body and the token.
     pub(crate) fn post_events(&self, path: &str, body: &Value, last: &str) -> Vec<(String, Value)> {
         let (body, token) = (body.to_string(), &self.token);
         let head = format!(
@@ -206,7 +206,7 @@ fn read_head(reader: &mut impl BufRead) -> Option<(u16, BTreeMap<String, String>
 }
 
 impl Running {
-    /// Tells the server to end, and waits for it; what it has written stays until the test is over.
+    /// Stops the server, and waits for it; its files stay until the test is over.
     pub(crate) fn end(&mut self) {
         self.stop.take();
         let ended = self.thread.take().map(JoinHandle::join);
