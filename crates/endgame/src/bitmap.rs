@@ -1,6 +1,9 @@
 //! A sparse bitmap with ranks: of the words of a layer's bitmap only those with a bit are kept.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::{
+    mem::take,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
 
 /// The words of a block.
 const WORDS: usize = 64;
@@ -18,13 +21,23 @@ struct Block {
     rank: u32,
 }
 
+/// A word with a bit, beside the number that is looked up with it.
+#[derive(Clone, Copy)]
+#[repr(Rust, packed(2))]
+struct Word {
+    bits: u64,
+    /// The number of bits before the word, from the start of its block.
+    rank: u16,
+}
+
+/// The bytes of a word in memory.
+const WORD_BYTES: usize = size_of::<Word>();
+
 /// A set of indices that knows the rank of each.
 #[derive(Default)]
 pub(crate) struct Bitmap {
     blocks: Vec<Block>,
-    words: Vec<u64>,
-    /// The number of bits before each word, from the start of its block.
-    ranks: Vec<u16>,
+    words: Vec<Word>,
     /// The number of bits.
     pub(crate) len: usize,
 }
@@ -35,25 +48,29 @@ impl Bitmap {
         let mut bitmap =
             Bitmap { blocks: Vec::with_capacity(plain.len().div_ceil(WORDS)), ..Bitmap::default() };
         for block in plain.chunks_mut(WORDS) {
-            bitmap.push(block.iter().map(|word| word.load(Relaxed)));
+            let mut flags = 0;
+            for (i, word) in block.iter_mut().enumerate() {
+                flags |= u64::from(*word.get_mut() != 0) << i;
+            }
             // What has no bit is not written to: a page that no bit is in takes no memory.
-            block.iter_mut().map(AtomicU64::get_mut).filter(|word| **word != 0).for_each(|word| *word = 0);
+            bitmap.push(flags, |i| take(block[i].get_mut()));
         }
         bitmap.words.shrink_to_fit();
-        bitmap.ranks.shrink_to_fit();
         bitmap
     }
 
-    /// Adds a block.
-    fn push(&mut self, words: impl Iterator<Item = u64>) {
-        let mut block = Block { words: 0, first_word: self.words.len() as u32, rank: self.len as u32 };
-        for (i, word) in words.enumerate().filter(|&(_, word)| word != 0) {
-            block.words |= 1 << i;
-            self.ranks.push((self.len - block.rank as usize) as u16);
-            self.words.push(word);
-            self.len += word.count_ones() as usize;
+    /// Adds a block with these words that are not 0.
+    #[inline]
+    fn push(&mut self, flags: u64, mut word: impl FnMut(usize) -> u64) {
+        let before = self.len;
+        self.blocks.push(Block { words: flags, first_word: self.words.len() as u32, rank: before as u32 });
+        let mut rest = flags;
+        while rest != 0 {
+            let bits = word(rest.trailing_zeros() as usize);
+            self.words.push(Word { bits, rank: (self.len - before) as u16 });
+            self.len += bits.count_ones() as usize;
+            rest &= rest - 1;
         }
-        self.blocks.push(block);
     }
 
     /// The number of blocks.
@@ -71,9 +88,9 @@ impl Bitmap {
     pub(crate) fn rank(&self, index: u64) -> usize {
         let block = &self.blocks[(index / BLOCK_BITS) as usize];
         let before = block.words & ((1 << (index / 64 % 64)) - 1);
-        let word = block.first_word as usize + before.count_ones() as usize;
-        let bits = self.words[word] & ((1 << (index % 64)) - 1);
-        block.rank as usize + usize::from(self.ranks[word]) + bits.count_ones() as usize
+        let Word { bits, rank } = self.words[block.first_word as usize + before.count_ones() as usize];
+        let bits = bits & ((1 << (index % 64)) - 1);
+        block.rank as usize + usize::from(rank) + bits.count_ones() as usize
     }
 
     /// The rank of a bit, if it is set.
@@ -85,7 +102,7 @@ impl Bitmap {
         }
         let before = block.words & ((1 << (index / 64 % 64)) - 1);
         let word = block.first_word as usize + before.count_ones() as usize;
-        (self.words[word] >> (index % 64) & 1 == 1).then(|| self.rank(index))
+        (self.words[word].bits >> (index % 64) & 1 == 1).then(|| self.rank(index))
     }
 
     /// The bits of a range of blocks, in order.
@@ -100,45 +117,50 @@ impl Bitmap {
         else {
             return 0;
         };
-        let word_index = last as u64 * WORDS as u64 + u64::from(self.blocks[last].words.ilog2());
-        64 * word_index + u64::from(word.ilog2()) + 1
+        let (flags, bits) = (self.blocks[last].words, word.bits);
+        64 * (last as u64 * WORDS as u64 + u64::from(flags.ilog2())) + u64::from(bits.ilog2()) + 1
     }
 
     /// The bytes of memory that it takes.
     pub(crate) fn bytes(&self) -> usize {
-        16 * self.blocks.len() + 10 * self.words.len()
+        size_of::<Block>() * self.blocks.len() + WORD_BYTES * self.words.len()
     }
 
     /// The most that a bitmap of so many bits takes with so many of them set.
     pub(crate) fn most_bytes(bits: u64, set: u64) -> u64 {
-        16 * bits.div_ceil(BLOCK_BITS) + 10 * set.min(bits.div_ceil(64))
+        size_of::<Block>() as u64 * bits.div_ceil(BLOCK_BITS) + WORD_BYTES as u64 * set.min(bits.div_ceil(64))
     }
 
     /// The bitmap as bytes: the flags of all blocks, then the words.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let flags = self.blocks.iter().flat_map(|block| block.words.to_le_bytes());
-        flags.chain(self.words.iter().flat_map(|word| word.to_le_bytes())).collect()
+        let mut bytes = vec![0; 8 * (self.blocks.len() + self.words.len())];
+        let (flags, words) = bytes.split_at_mut(8 * self.blocks.len());
+        let put = |(bytes, number): (&mut [u8], u64)| bytes.copy_from_slice(&number.to_le_bytes());
+        flags.chunks_exact_mut(8).zip(self.blocks.iter().map(|block| block.words)).for_each(put);
+        words.chunks_exact_mut(8).zip(self.words.iter().map(|word| word.bits)).for_each(put);
+        bytes
     }
 
     /// The bitmap of so many bits from its bytes; `None` when they are not those of one.
     pub(crate) fn from_bytes(bytes: &[u8], bits: u64) -> Option<Self> {
         let blocks = bits.div_ceil(BLOCK_BITS) as usize;
-        let mut numbers =
-            bytes.chunks_exact(8).map(|b| u64::from_le_bytes(b.try_into().expect("eight bytes")));
-        let flags: Vec<_> = numbers.by_ref().take(blocks).collect();
-        let words: u64 = flags.iter().map(|flags| u64::from(flags.count_ones())).sum();
-        if bytes.len() as u64 != 8 * (blocks as u64 + words) || flags.len() != blocks {
+        let (flags, words) = bytes.split_at_checked(8 * blocks)?;
+        let count = numbers(flags).map(|flags| u64::from(flags.count_ones())).sum::<u64>();
+        if words.len() as u64 != 8 * count || numbers(words).any(|word| word == 0) {
             return None;
         }
-        let mut bitmap = Bitmap { blocks: Vec::with_capacity(blocks), ..Bitmap::default() };
-        for flags in flags {
-            let mut word = |i| if flags >> i & 1 == 1 { numbers.next().unwrap_or_default() } else { 0 };
-            let words: [u64; WORDS] = std::array::from_fn(&mut word);
-            bitmap.push(words.into_iter());
-        }
-        // A word without a bit would not be there, and no bit is behind the last one.
-        (bitmap.words.len() as u64 == words && bitmap.end() <= bits).then_some(bitmap)
+        let mut bitmap =
+            Bitmap { blocks: Vec::with_capacity(blocks), words: Vec::with_capacity(count as usize), len: 0 };
+        let mut words = numbers(words);
+        numbers(flags).for_each(|flags| bitmap.push(flags, |_| words.next().unwrap_or_default()));
+        // No bit is behind the last one.
+        (bitmap.end() <= bits).then_some(bitmap)
     }
+}
+
+/// Numbers of eight bytes each.
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    bytes.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight bytes")))
 }
 
 /// The bits of a bitmap. It is not an iterator with closures around it, since those would not be compiled for the instruction set of a
@@ -167,7 +189,7 @@ impl Bits<'_> {
                 self.block_index = index as u64 * BLOCK_BITS;
             }
             self.word_index = self.block_index + 64 * u64::from(self.flags.trailing_zeros());
-            self.word = self.bitmap.words[self.next_word];
+            self.word = self.bitmap.words[self.next_word].bits;
             self.flags &= self.flags - 1;
             self.next_word += 1;
         }

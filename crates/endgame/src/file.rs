@@ -17,6 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::{
     Endgame, GoalValues, Precision,
     bitmap::{BLOCK_BITS, Bitmap},
+    code::Code,
     frame::{HEAD, Head, compress, decompress},
     layer::Layer,
     pass::Live,
@@ -173,9 +174,12 @@ impl Writer {
     }
 
     /// Adds a layer; `live` holds its chances.
-    pub(crate) fn push(&mut self, sum: usize, live: &Live) -> io::Result<()> {
-        let parts =
-            [live.bitmap.to_bytes(), self.encoder.to_bytes(&live.chances)].map(|part| compress(&part, LEVEL));
+    pub(crate) fn push<C: Code>(&mut self, sum: usize, live: &Live<C>) -> io::Result<()> {
+        // One after the other, so that no more than one of them is in memory.
+        let parts = [
+            compress(&live.bitmap.to_bytes(), LEVEL),
+            compress(&C::to_table(&live.chances, &self.encoder), LEVEL),
+        ];
         let head = Head::new(sum as u32, live.bitmap.len as u32, [&parts[0], &parts[1]]);
         self.entries.push((self.end, head));
         self.append(&[&head.to_bytes()[..], &parts[0], &parts[1]].concat())

@@ -15,9 +15,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod background;
 mod bitmap;
 mod board;
 mod bound;
+mod code;
 mod endgame;
 mod expand;
 mod file;

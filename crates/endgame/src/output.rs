@@ -4,14 +4,14 @@ use std::{
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
-    sync::{Arc, mpsc},
-    thread::{Scope, ScopedJoinHandle},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
+    code::{Code, take},
     file::{Header, Writer},
     pass::Live,
 };
@@ -20,28 +20,28 @@ use crate::{
 const INTERVAL: Duration = Duration::from_secs(20);
 
 /// What a killed solver left.
-pub(crate) struct Kept {
+pub(crate) struct Kept<C> {
     /// The last layer that is done.
     pub(crate) sum: usize,
     /// the requested chances.
     pub(crate) asked: Vec<f64>,
     /// The chances of that layer and of the one after it.
-    pub(crate) chances: [Vec<f32>; 2],
+    pub(crate) chances: [Vec<C>; 2],
     /// The length of the table so far.
     length: u64,
 }
 
 /// A table in the making.
-pub(crate) struct Output {
+pub(crate) struct Output<C> {
     writer: Writer,
     path: PathBuf,
     /// What the file that is kept must belong to.
     key: Vec<u8>,
     last: Instant,
-    pub(crate) resumed: Option<Kept>,
+    pub(crate) resumed: Option<Kept<C>>,
 }
 
-impl Output {
+impl<C: Code> Output<C> {
     /// A table that continues where a killed solver stopped, if that was already on the way back.
     pub(crate) fn open(
         path: &Path,
@@ -52,7 +52,7 @@ impl Output {
         let live = Writer::part(path, "live");
         let kept =
             fs::read(&live).ok().filter(|_| was_on_the_way_back).and_then(|bytes| Kept::of(&bytes, &key));
-        let is_there = |kept: &Kept| {
+        let is_there = |kept: &Kept<C>| {
             fs::metadata(Writer::part(path, "part")).is_ok_and(|part| part.len() >= kept.length)
         };
         let resumed = kept.filter(is_there);
@@ -61,10 +61,10 @@ impl Output {
     }
 
     /// Adds a layer: the first of those that are live.
-    pub(crate) fn push(&mut self, sum: usize, live: &[Arc<Live>; 2], asked: &[f64]) -> io::Result<()> {
+    pub(crate) fn push(&mut self, Done { sum, live, asked }: Done<C>) -> io::Result<()> {
         self.writer.push(sum, &live[0])?;
         if self.last.elapsed() >= INTERVAL {
-            self.keep(sum, live, asked)?;
+            self.keep(sum, &live, &asked)?;
             self.last = Instant::now();
         }
         Ok(())
@@ -76,7 +76,7 @@ impl Output {
     }
 
     /// Keeps what is needed to continue from here.
-    pub(crate) fn keep(&self, sum: usize, live: &[Arc<Live>; 2], asked: &[f64]) -> io::Result<()> {
+    pub(crate) fn keep(&self, sum: usize, live: &[Arc<Live<C>>; 2], asked: &[f64]) -> io::Result<()> {
         let mut bytes = self.key.clone();
         let lengths = [
             sum as u64,
@@ -87,7 +87,7 @@ impl Output {
         ];
         lengths.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
         asked.iter().for_each(|chance| bytes.extend(chance.to_le_bytes()));
-        live.iter().flat_map(|live| &live.chances).for_each(|chance| bytes.extend(chance.to_le_bytes()));
+        live.iter().flat_map(|live| &live.chances).for_each(|chance| chance.put(&mut bytes));
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
         let temporary = Writer::part(&self.path, "new");
         let mut file = File::create(&temporary)?;
@@ -97,44 +97,14 @@ impl Output {
     }
 }
 
-/// A table that is written while the next layer is solved. A layer is handed over when the one before it has been written, so that no
-/// more than three are in memory.
-pub(crate) struct Background<'scope> {
-    layers: mpsc::SyncSender<Done>,
-    writer: ScopedJoinHandle<'scope, io::Result<Output>>,
-}
-
 /// A layer whose chances are known, and the one after it.
-struct Done {
-    sum: usize,
-    live: [Arc<Live>; 2],
-    asked: Vec<f64>,
+pub(crate) struct Done<C> {
+    pub(crate) sum: usize,
+    pub(crate) live: [Arc<Live<C>>; 2],
+    pub(crate) asked: Vec<f64>,
 }
 
-impl<'scope> Background<'scope> {
-    /// Lets a thread write.
-    pub(crate) fn new(scope: &'scope Scope<'scope, '_>, mut output: Output) -> Self {
-        let (layers, done) = mpsc::sync_channel::<Done>(0);
-        let writer = scope.spawn(move || {
-            done.iter().try_for_each(|Done { sum, live, asked }| output.push(sum, &live, &asked))?;
-            Ok(output)
-        });
-        Background { layers, writer }
-    }
-
-    /// Hands a layer over; `None` when the thread has ended, which only an error makes it do.
-    pub(crate) fn push(&self, sum: usize, live: &[Arc<Live>; 2], asked: &[f64]) -> Option<()> {
-        self.layers.send(Done { sum, live: live.clone(), asked: asked.to_vec() }).ok()
-    }
-
-    /// The table with all layers that were handed over.
-    pub(crate) fn join(self) -> io::Result<Output> {
-        drop(self.layers);
-        self.writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    }
-}
-
-impl Kept {
+impl<C: Code> Kept<C> {
     /// What was kept, if it is whole and belongs to the same work.
     fn of(bytes: &[u8], key: &[u8]) -> Option<Self> {
         let (content, checksum) = bytes.split_last_chunk::<8>()?;
@@ -148,14 +118,8 @@ impl Kept {
         }
         let [sum, length, asked, first, second] = numbers;
         let asked = (0..asked).map(|_| Some(f64::from_le_bytes(*take(&mut rest)?))).collect::<Option<_>>()?;
-        let mut chances =
-            |count| (0..count).map(|_| Some(f32::from_le_bytes(*take(&mut rest)?))).collect::<Option<_>>();
-        Some(Kept { sum: sum as usize, asked, chances: [chances(first)?, chances(second)?], length })
+        let mut chances = |count| (0..count).map(|_| C::get(&mut rest)).collect::<Option<_>>();
+        let chances = [chances(first)?, chances(second)?];
+        rest.is_empty().then_some(Kept { sum: sum as usize, asked, chances, length })
     }
-}
-
-fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Option<&'a [u8; N]> {
-    let (first, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    Some(first)
 }

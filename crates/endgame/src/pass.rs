@@ -7,6 +7,7 @@ use afterstate_game::Rules;
 use crate::{
     Position,
     bitmap::{Bitmap, Bits, set},
+    code::Code,
     expand::{Row, Sink},
     layer::{Layer, Segment},
     simd::{Kernel, dispatch},
@@ -15,15 +16,15 @@ use crate::{
 
 /// A layer's positions with their chances.
 #[derive(Default)]
-pub(crate) struct Live {
+pub(crate) struct Live<C> {
     pub(crate) bitmap: Bitmap,
-    pub(crate) chances: Vec<f32>,
+    pub(crate) chances: Vec<C>,
 }
 
-impl Live {
+impl<C: Code> Live<C> {
     /// The bytes of memory that it takes.
     pub(crate) fn bytes(&self) -> usize {
-        self.bitmap.bytes() + 4 * self.chances.len()
+        self.bitmap.bytes() + C::BYTES * self.chances.len()
     }
 }
 
@@ -59,8 +60,8 @@ impl<'a> Walk<'a> {
     }
 
     /// The chances of the layer's positions from those of the two layers that they lead to.
-    pub(crate) fn backward(self, after: [&Live; 2], goal: Option<GoalValues<'_>>) -> Vec<f32> {
-        let mut chances = vec![0.0; self.bitmap.len];
+    pub(crate) fn backward<C: Code>(self, after: [&Live<C>; 2], goal: Option<GoalValues<'_>>) -> Vec<C> {
+        let mut chances = vec![C::default(); self.bitmap.len];
         let mut rest = &mut chances[..];
         let mut tasks = Vec::new();
         for blocks in self.tasks() {
@@ -166,51 +167,79 @@ impl Sink for Marks<'_> {
     fn goal<const TILE: usize>(&mut self, _: u64, _: usize, _: u16) {}
 }
 
-struct Backward<'a, 'c> {
+/// So many chances become codes at a time, which takes less than one by one.
+const BATCH: usize = 64;
+
+struct Backward<'a, 'c, C> {
     walk: Walk<'a>,
     blocks: Range<usize>,
-    after: [&'a Live; 2],
+    after: [&'a Live<C>; 2],
     goal: Option<GoalValues<'a>>,
-    chances: &'c mut [f32],
+    chances: &'c mut [C],
 }
 
-impl Kernel for Backward<'_, '_> {
+impl<C: Code> Kernel for Backward<'_, '_, C> {
     #[inline(always)]
     fn run(self) {
         let Backward { walk, blocks, after, goal, chances } = self;
         let four = Rules::default().four;
-        let mut chances = chances.iter_mut();
         let mut positions = walk.positions(blocks);
-        while let Some((row, second)) = positions.next() {
-            let mut best = Best { after, goal, space: walk.space, best: [[0.0; 16]; 2] };
-            let empty = row.expand(second, &mut best);
-            if let Some(chance) = chances.next() {
-                *chance = mean(&best.best, empty, four);
+        let mut means = [0.0; BATCH];
+        for chances in chances.chunks_mut(BATCH) {
+            for chance in &mut means[..chances.len()] {
+                let Some((row, second)) = positions.next() else { break };
+                let mut best = Best { after, goal, space: walk.space, best: [[C::Lane::default(); 16]; 2] };
+                let empty = row.expand(second, &mut best);
+                *chance = C::mean(&best.best, empty, four);
+            }
+            for (code, chance) in chances.iter_mut().zip(&means) {
+                *code = C::new(*chance);
             }
         }
     }
 }
 
+/// The bit of each cell.
+const CELLS: [u16; 16] = [
+    1,
+    1 << 1,
+    1 << 2,
+    1 << 3,
+    1 << 4,
+    1 << 5,
+    1 << 6,
+    1 << 7,
+    1 << 8,
+    1 << 9,
+    1 << 10,
+    1 << 11,
+    1 << 12,
+    1 << 13,
+    1 << 14,
+    1 << 15,
+];
+
 /// The chance of the best slide, for each cell that a tile can appear in.
-struct Best<'a> {
-    after: [&'a Live; 2],
+struct Best<'a, C: Code> {
+    after: [&'a Live<C>; 2],
     goal: Option<GoalValues<'a>>,
     space: &'a Space,
-    best: [[f32; 16]; 2],
+    best: [[C::Lane; 16]; 2],
 }
 
-impl Best<'_> {
+impl<C: Code> Best<'_, C> {
     #[inline(always)]
-    fn offer<const TILE: usize>(&mut self, chance: f32, cells: u16) {
+    fn offer<const TILE: usize>(&mut self, chance: C, cells: u16) {
+        let chance = chance.lane();
         // All sixteen lanes at once.
-        for (cell, best) in self.best[TILE].iter_mut().enumerate() {
-            let offered = if cells >> cell & 1 == 1 { chance } else { 0.0 };
+        for (best, cell) in self.best[TILE].iter_mut().zip(&CELLS) {
+            let offered = if cells & cell != 0 { chance } else { C::Lane::default() };
             *best = if offered > *best { offered } else { *best };
         }
     }
 }
 
-impl Sink for Best<'_> {
+impl<C: Code> Sink for Best<'_, C> {
     #[inline(always)]
     fn position<const TILE: usize>(&mut self, index: u64, cells: u16) {
         let after = self.after[TILE];
@@ -220,23 +249,15 @@ impl Sink for Best<'_> {
     #[inline(always)]
     fn goal<const TILE: usize>(&mut self, board: u64, direction: usize, cells: u16) {
         let value = match self.goal {
-            None => 1.0,
-            Some(goal) => (goal.value)(Position(self.space.orient(self.space.slide(board, direction)))),
+            None => C::SURE,
+            Some(goal) => value_of(goal, self.space, board, direction),
         };
         self.offer::<TILE>(value, cells);
     }
 }
 
-/// The mean over the empty cells; the order of the sum is the same for all instruction sets.
-#[inline(always)]
-fn mean(best: &[[f32; 16]; 2], empty: u32, four: f64) -> f32 {
-    let [twos, fours] = best;
-    let mut s = [0.0; 8];
-    for (i, s) in s.iter_mut().enumerate() {
-        let (two, four_sum) =
-            (f64::from(twos[i]) + f64::from(twos[i + 8]), f64::from(fours[i]) + f64::from(fours[i + 8]));
-        *s = (1.0 - four) * two + four * four_sum;
-    }
-    let sum = ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
-    (sum / f64::from(empty)) as f32
+/// What a slide counts that reaches the goal.
+#[inline(never)]
+fn value_of<C: Code>(goal: GoalValues<'_>, space: &Space, board: u64, direction: usize) -> C {
+    C::new((goal.value)(Position(space.orient(space.slide(board, direction)))).into())
 }

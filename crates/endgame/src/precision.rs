@@ -20,7 +20,7 @@ pub enum Precision {
 
 /// Makes codes of chances by looking up where they change: computing an angle for each chance would take longer than solving it.
 pub(crate) struct Encoder {
-    precision: Precision,
+    pub(crate) precision: Precision,
     /// The least chance of each code but 0.
     least: Vec<f32>,
     /// The code of the least chance of each bin, and of 1.

@@ -5,19 +5,21 @@
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicU64},
+    sync::{Arc, atomic::AtomicU64, mpsc::Receiver},
     time::{Duration, Instant},
 };
 
 use crate::{
     Endgame, Position, PositionError, Precision,
+    background::{Background, read_ahead},
     bitmap::{Bitmap, set},
     board::half_sum,
     bound::most_positions,
+    code::{Angle, Code},
     file::{Header, Writer},
     layer::Layer,
     lock,
-    output::{Background, Output},
+    output::{Done, Output},
     pass::{GoalValues, Live, Walk},
     space::Space,
     store::Store,
@@ -87,7 +89,7 @@ pub struct Solved {
     pub positions: u64,
     /// The number of positions of each layer, by half the sum of the free tiles.
     pub layers: Vec<u64>,
-    /// The chances of the requested positions.
+    /// The chances of the requested positions, as exactly as those of live layers are kept.
     pub chances: Vec<f64>,
     /// The most bytes that layers and tables took at a time.
     pub peak_bytes: u64,
@@ -148,25 +150,32 @@ impl<'a> Solver<'a> {
         Solver { goal: Some(values), ..self }
     }
 
-    /// The most bytes that layers and tables will take at a time, [`Solved::peak_bytes`]: a bound, by the layouts that a slide can lead
-    /// to. Without a file, the positions of all layers are kept in memory; as that does not count on their compression, little of it
-    /// is needed.
-    pub fn planned_bytes(&self, in_memory: bool) -> u64 {
+    /// The most bytes that layers and tables will take at a time, [`Solved::peak_bytes`], with a table of this precision: a bound, by the
+    /// layouts that a slide can lead to. Without a table, the positions of all layers are kept in memory; as that does not count on
+    /// their compression, little of it is needed.
+    pub fn planned_bytes(&self, table: Option<Precision>) -> u64 {
         let slid = most_positions(&self.endgame, self.space.largest);
+        let code = if table.is_some_and(keeps_angles) { Angle::BYTES } else { f32::BYTES } as u64;
         let most = |sum: usize| {
             let bits = Layer::new(&self.space, sum).bits;
             let slid = slid.get(sum).copied().unwrap_or_default().saturating_add(self.from.len() as u64);
             let positions = if sum <= SEED_SUM { bits } else { bits.min(slid) };
-            (Bitmap::most_bytes(bits, positions), 4 * positions)
+            (Bitmap::most_bytes(bits, positions), code * positions)
         };
         let most: Vec<_> = self.layers().map(most).collect();
-        let live = |(bitmap, chances): &(u64, u64)| bitmap + chances;
-        let back = most.windows(3).map(|layers| layers.iter().map(live).sum::<u64>()).max();
-        let forward = most.iter().map(|(bitmap, _)| bitmap).max();
-        let forward = forward.copied().unwrap_or_default() + 16 * self.largest_layer().div_ceil(64);
+        // Three layers with their chances, and the one that is read ahead.
+        let back = |sum: usize| {
+            let live = most[sum..].iter().take(3).map(|(bitmap, chances)| bitmap + chances).sum::<u64>();
+            live + sum.checked_sub(1).map_or(0, |ahead| most[ahead].0)
+        };
+        // A layer that is found while the one before it is kept, and the marks of the next two.
+        let forward = |sum: usize| most[sum..].iter().take(2).map(|(bitmap, _)| bitmap).sum::<u64>();
+        let back = self.layers().map(back).max().unwrap_or_default();
+        let forward = self.layers().map(forward).max().unwrap_or_default();
+        let forward = forward + 16 * self.largest_layer().div_ceil(64);
         let kept = |(bitmap, _): &(u64, u64)| bitmap + bitmap / 128 + 512;
-        let kept = if in_memory { most.iter().map(kept).sum() } else { 0 };
-        self.space.bytes() as u64 + forward.max(back.unwrap_or_else(|| most.iter().map(live).sum())) + kept
+        let kept = if table.is_none() { most.iter().map(kept).sum() } else { 0 };
+        self.space.bytes() as u64 + forward.max(back) + kept
     }
 
     /// Solves; `watch` sees every layer, and stops the solver by returning `false`.
@@ -174,7 +183,7 @@ impl<'a> Solver<'a> {
     /// # Errors
     /// When it is stopped.
     pub fn solve(self, watch: &mut dyn FnMut(SolveProgress) -> bool) -> Result<Solved, SolveError> {
-        self.run(Store::in_memory(), None, watch)
+        self.run::<f32>(Store::in_memory(), None, watch)
     }
 
     /// Solves, and writes a table. What is done is kept beside it until it is complete: the same call continues from there.
@@ -188,6 +197,20 @@ impl<'a> Solver<'a> {
         precision: Precision,
         watch: &mut dyn FnMut(SolveProgress) -> bool,
     ) -> Result<Solved, SolveError> {
+        if keeps_angles(precision) {
+            self.write::<Angle>(path, precision, watch)
+        } else {
+            self.write::<f32>(path, precision, watch)
+        }
+    }
+
+    /// The same with these codes in live layers.
+    pub(crate) fn write<C: Code>(
+        self,
+        path: &Path,
+        precision: Precision,
+        watch: &mut dyn FnMut(SolveProgress) -> bool,
+    ) -> Result<Solved, SolveError> {
         let header = Header::new(&self.endgame, precision, self.goal.as_ref());
         let in_file = |source| SolveError::File { path: path.to_owned(), source };
         let mut key = header.to_bytes();
@@ -195,7 +218,7 @@ impl<'a> Solver<'a> {
         // Held until all is in its place and the rest is removed: the layers' file is the last one to go.
         let lock = lock::take(path)?;
         let store = lock.try_clone().and_then(|file| Store::open(file, &key)).map_err(in_file)?;
-        let output = Output::open(path, &header, key, store.is_complete()).map_err(in_file)?;
+        let output = Output::<C>::open(path, &header, key, store.is_complete()).map_err(in_file)?;
         let solved = self.run(store, Some(output), watch)?;
         for side in ["live", "layers"] {
             // What is left behind does no harm.
@@ -205,10 +228,10 @@ impl<'a> Solver<'a> {
         Ok(solved)
     }
 
-    fn run(
+    fn run<C: Code>(
         mut self,
         mut store: Store,
-        output: Option<Output>,
+        output: Option<Output<C>>,
         watch: &mut dyn FnMut(SolveProgress) -> bool,
     ) -> Result<Solved, SolveError> {
         self.forward(&mut store, watch)?;
@@ -240,30 +263,57 @@ impl<'a> Solver<'a> {
         if store.is_complete() {
             return Ok(());
         }
+        // What the last layers of a store lead to is found again.
+        let first = store.layers().saturating_sub(2);
+        let last = first..store.layers();
+        let last = last.map(|sum| Ok(Arc::new(store.get(&Layer::new(&self.space, sum))?)));
+        let last = last.collect::<io::Result<Vec<_>>>().map_err(file_error)?;
+        let (found, kept) = std::thread::scope(|scope| {
+            let keeper =
+                Background::new(scope, &mut *store, |store, bitmap: Arc<Bitmap>| store.push(&bitmap));
+            let found = self.find_layers(first, last, &keeper, watch);
+            (found, keeper.join())
+        });
+        kept.map_err(file_error)?;
+        self.note_memory(store.bytes() + found?);
+        store.finish().map_err(file_error)
+    }
+
+    /// Finds the positions of one layer after the other, from a first one on, and gives them to a thread that keeps them. The positions
+    /// of the first layers may be known. Returns the most bytes of memory that this took.
+    fn find_layers(
+        &self,
+        first: usize,
+        known: Vec<Arc<Bitmap>>,
+        keeper: &Background<'_, Arc<Bitmap>, &mut Store>,
+        watch: &mut dyn FnMut(SolveProgress) -> bool,
+    ) -> Result<usize, SolveError> {
         let words = self.largest_layer().div_ceil(64) as usize;
         // The marks of the present layer and of the next one: what the present one leads to by a 4 is marked where it was itself.
         let mut plain: [Vec<AtomicU64>; 2] =
             std::array::from_fn(|_| (0..words).map(|_| AtomicU64::new(0)).collect());
         let total: f64 = self.layers().map(|sum| Layer::new(&self.space, sum).bits as f64).sum();
-        let (mut done, mut found, mut empty) = (0.0, 0, 0);
+        let (mut done, mut found, mut empty, mut most) = (0.0, 0, 0, 0);
         let seeds = self.seeds();
         let last_seed = seeds.iter().map(|&word| half_sum(word)).max().unwrap_or_default();
-        // What the last layers of a store lead to is found again.
-        let first = store.layers().saturating_sub(2);
+        let (mut known, mut before) = (known.into_iter(), Arc::<Bitmap>::default());
         for sum in first..=self.space.largest {
             let layers = [0, 1, 2].map(|i| Layer::new(&self.space, sum + i));
             let [current, next] = &mut plain;
-            let bitmap = if sum < store.layers() {
+            let bitmap = if let Some(bitmap) = known.next() {
                 Bitmap::take(current);
-                store.get(&layers[0]).map_err(file_error)?
+                bitmap
             } else {
                 seeds
                     .iter()
                     .filter(|&&seed| half_sum(seed) == sum)
                     .for_each(|&seed| set(current, self.index(&layers[0], seed)));
                 let words = layers[0].bits.div_ceil(64) as usize;
-                let bitmap = Bitmap::take(&mut current[..words]);
-                store.push(&bitmap).map_err(file_error)?;
+                let bitmap = Arc::new(Bitmap::take(&mut current[..words]));
+                if keeper.push(Arc::clone(&bitmap)).is_none() {
+                    // The thread's error is the reason.
+                    return Ok(most);
+                }
                 bitmap
             };
             let walk = Walk {
@@ -275,10 +325,11 @@ impl<'a> Solver<'a> {
             };
             walk.forward([next, current]);
             plain.swap(0, 1);
-            self.note_memory(store.bytes() + 2 * 8 * words + bitmap.bytes());
+            most = most.max(2 * 8 * words + before.bytes() + bitmap.bytes());
             found += bitmap.len as u64;
             done += layers[0].bits as f64;
             empty = if bitmap.len == 0 { empty + 1 } else { 0 };
+            before = bitmap;
             let share = FORWARD_SHARE * done / total;
             if !watch(self.progress(true, sum, found, share)) {
                 return Err(SolveError::Stopped);
@@ -287,18 +338,23 @@ impl<'a> Solver<'a> {
                 break;
             }
         }
-        store.finish().map_err(file_error)
+        Ok(most)
     }
 
     /// Computes the chances of all layers, the largest sum first, and gives the requested ones.
-    fn backward(
+    fn backward<C: Code>(
         &mut self,
         store: &mut Store,
-        mut output: Option<Output>,
+        mut output: Option<Output<C>>,
         watch: &mut dyn FnMut(SolveProgress) -> bool,
     ) -> Result<Vec<f64>, SolveError> {
-        let mut way =
-            Way { sum: store.layers(), after: Default::default(), asked: vec![0.0; self.from.len()] };
+        let mut way = Way {
+            sum: store.layers(),
+            after: Default::default(),
+            asked: vec![0.0; self.from.len()],
+            live: 0,
+            most: 0,
+        };
         if let Some(kept) = output.as_mut().and_then(|output| output.resumed.take()) {
             (way.sum, way.asked) = (kept.sum, kept.asked);
             let layers = [0, 1].map(|i| Layer::new(&self.space, way.sum + i));
@@ -308,14 +364,17 @@ impl<'a> Solver<'a> {
                 }
             }
         }
+        let (kept, counts) = (store.bytes(), store.counts());
         let (done, output) = std::thread::scope(|scope| {
-            let writer = output.map(|output| Background::new(scope, output));
-            let done = self.solve_layers(store, &mut way, writer.as_ref(), watch);
+            let writer = output.map(|output| Background::new(scope, output, Output::push));
+            let ahead = read_ahead(scope, &self.space, store, way.sum);
+            let done = self.solve_layers(&counts, &mut way, ahead, writer.as_ref(), watch);
             (done, writer.map(Background::join).transpose())
         });
         let output = output.map_err(file_error)?;
+        self.note_memory(kept + way.most);
         if !done? {
-            let Way { sum, after, asked } = &way;
+            let Way { sum, after, asked, .. } = &way;
             output.map_or(Ok(()), |output| output.keep(*sum, after, asked)).map_err(file_error)?;
             return Err(SolveError::Stopped);
         }
@@ -323,20 +382,22 @@ impl<'a> Solver<'a> {
         Ok(way.asked)
     }
 
-    /// Solves one layer after the other; `false` when it is stopped.
-    fn solve_layers(
-        &mut self,
-        store: &mut Store,
-        way: &mut Way,
-        writer: Option<&Background<'_>>,
+    /// Solves one layer after the other, as they are read; `false` when it is stopped.
+    fn solve_layers<C: Code>(
+        &self,
+        counts: &[u64],
+        way: &mut Way<C>,
+        ahead: Receiver<io::Result<Bitmap>>,
+        writer: Option<&Background<'_, Done<C>, Output<C>>>,
         watch: &mut dyn FnMut(SolveProgress) -> bool,
     ) -> Result<bool, SolveError> {
-        let counts = store.counts();
         let total: u64 = counts.iter().sum();
         let mut done = counts[way.sum.min(counts.len())..].iter().sum();
-        while let Some(sum) = way.sum.checked_sub(1) {
+        for bitmap in ahead {
+            let (bitmap, sum) = (bitmap.map_err(file_error)?, way.sum - 1);
+            // It was read while the three before it were in memory.
+            way.most = way.most.max(way.live + bitmap.bytes());
             let layers = [0, 1, 2].map(|i| Layer::new(&self.space, sum + i));
-            let bitmap = store.get(&layers[0]).map_err(file_error)?;
             let walk = Walk {
                 space: &self.space,
                 layer: &layers[0],
@@ -348,17 +409,11 @@ impl<'a> Solver<'a> {
             for (asked, &word) in
                 way.asked.iter_mut().zip(&self.from).filter(|(_, word)| half_sum(**word) == sum)
             {
-                *asked = bitmap.find(self.index(&layers[0], word)).map_or(0.0, |rank| chances[rank].into());
+                *asked = bitmap.find(self.index(&layers[0], word)).map_or(0.0, |rank| chances[rank].chance());
             }
             done += bitmap.len as u64;
-            let current = Arc::new(Live { bitmap, chances });
-            self.note_memory(
-                store.bytes() + way.after.iter().chain([&current]).map(|live| live.bytes()).sum::<usize>(),
-            );
-            way.after.rotate_right(1);
-            way.after[0] = current;
-            way.sum = sum;
-            if writer.is_some_and(|writer| writer.push(sum, &way.after, &way.asked).is_none()) {
+            way.add(Live { bitmap, chances });
+            if writer.is_some_and(|writer| writer.push(way.done()).is_none()) {
                 // The thread's error is the reason.
                 return Ok(false);
             }
@@ -404,13 +459,38 @@ impl<'a> Solver<'a> {
 }
 
 /// How far the way back has come.
-struct Way {
+struct Way<C> {
     /// The last layer that is done.
     sum: usize,
     /// That layer and the one after it.
-    after: [Arc<Live>; 2],
+    after: [Arc<Live<C>>; 2],
     /// the requested chances.
     asked: Vec<f64>,
+    /// The bytes that the last three layers took.
+    live: usize,
+    /// The most bytes that layers took at a time.
+    most: usize,
+}
+
+impl<C: Code> Way<C> {
+    /// Adds the next layer.
+    fn add(&mut self, live: Live<C>) {
+        self.live = self.after.iter().map(|live| live.bytes()).sum::<usize>() + live.bytes();
+        self.most = self.most.max(self.live);
+        self.after.rotate_right(1);
+        self.after[0] = Arc::new(live);
+        self.sum -= 1;
+    }
+
+    /// What is to be written now.
+    fn done(&self) -> Done<C> {
+        Done { sum: self.sum, live: self.after.clone(), asked: self.asked.clone() }
+    }
+}
+
+/// Whether live layers keep angles while a table of this precision is made: they are exact enough for one byte.
+fn keeps_angles(precision: Precision) -> bool {
+    precision == Precision::U8
 }
 
 /// The share of the time that the way forward takes.
@@ -439,22 +519,39 @@ mod tests {
             for &target in targets {
                 let endgame = Endgame::parse(shapes, target).unwrap();
                 let from = SolvedFrom::of(&endgame);
-                for in_memory in [true, false] {
-                    let planned = from.solver().planned_bytes(in_memory);
+                for table in [None, Some(Precision::U8), Some(Precision::F32)] {
+                    let planned = from.solver().planned_bytes(table);
                     let directory = tempfile::tempdir().unwrap();
-                    let solved = if in_memory {
-                        from.solver().solve(&mut |_| true)
-                    } else {
-                        from.solver().solve_to(&directory.path().join("t"), Precision::U8, &mut |_| true)
+                    let solved = match table {
+                        None => from.solver().solve(&mut |_| true),
+                        Some(precision) => {
+                            from.solver().solve_to(&directory.path().join("t"), precision, &mut |_| true)
+                        }
                     };
                     let peak = solved.unwrap().peak_bytes;
                     assert!(peak <= planned, "{endgame}: {peak} bytes, {planned} planned");
                     // Compression is not counted on.
-                    let least = if in_memory { planned / 12 } else { planned / 4 };
+                    let least = if table.is_none() { planned / 12 } else { planned / 4 };
                     assert!(least < peak, "{endgame}: {peak} bytes, {planned} planned");
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_table_takes_four_bytes_a_position_of_three_layers() {
+        let endgame = Endgame::parse(&["FFFF/FFF./..../...."], 128).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let bytes = |precision| {
+            let solver = Solver::new(&endgame).unwrap();
+            let tables = solver.space.bytes() as u64;
+            let solved = solver.solve_to(&directory.path().join("t"), precision, &mut |_| true).unwrap();
+            let most = solved.layers.windows(3).map(|layers| layers.iter().sum::<u64>()).max();
+            (solved.peak_bytes - tables) as f64 / most.unwrap() as f64
+        };
+        let [angles, exact] = [Precision::U8, Precision::F32].map(bytes);
+        assert!(angles < 4.0 && exact < 6.0, "{angles} {exact}");
+        assert!(angles < exact - 1.0, "{angles} {exact}");
     }
 
     /// A solver with a position that none of the others leads to.

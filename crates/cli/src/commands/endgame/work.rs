@@ -23,7 +23,7 @@ pub(super) fn solve(
     output: Option<(&Path, Precision)>,
     name: &str,
 ) -> Result<Solved, Failure> {
-    let planned = solver.planned_bytes(output.is_none());
+    let planned = solver.planned_bytes(output.map(|(_, precision)| precision));
     let _ = writeln!(stderr(), "{name}: at most about {} of memory", bytes(planned));
     check_fits(&format!("solving {name}"), planned).map_err(|error| {
         Failure::input(error, "make room, or give more walls, a smaller target, or a file with `-o`")
