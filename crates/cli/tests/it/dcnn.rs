@@ -124,6 +124,11 @@ fn a_recipe_of_records_is_a_run_like_any_other() {
     let runs: Value = serde_json::from_str(&good(directory, "runs --json")).expect("JSON");
     assert_eq!((&runs[0]["state"], &runs[0]["actions"]), (&"finished".into(), &3000.into()));
     assert_eq!(runs[0]["evaluation"]["search"], "majority");
+    good(directory, "report runs/mine -o page.html");
+    let page = fs::read_to_string(directory.join("page.html")).expect("a page");
+    for part in ["moves of records that are right", "dcnn.layers", "majority", "data-game=\"0\""] {
+        assert!(page.contains(part), "no {part}");
+    }
     assert!(good(directory, "runs rm runs/mine").contains("removed"));
     assert!(!directory.join("runs/mine").exists());
 
