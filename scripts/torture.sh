@@ -112,7 +112,7 @@ run_case() {
         collect) exec "${before[@]}" "$AFTERSTATE" eval first.safetensors --games 30 --threads 2 --goal 512 --search 2ply --collect now/file ;;
         record) exec "${before[@]}" "$AFTERSTATE" record --model first.safetensors --search 1ply --games 60 --threads 2 --out now/records ;;
         dcnn) exec "${before[@]}" "$AFTERSTATE" dcnn train --records records --layers 2 --channels 8 --samples 3000 --batch 100 \
-            --buffer 1000 --test-every 500 --test-games 1 --threads 2 --out now/run $(resume now/run/dcnn.json) ;;
+            --buffer 1000 --test-every 500 --test-games 1 --threads 2 --out now/run $(resume now/run/recipe.toml) ;;
         solve) exec "${before[@]}" "$AFTERSTATE" solve --board 2x2 -o now/file ;;
         report) exec "${before[@]}" "$AFTERSTATE" report first -o now/file ;;
         export) exec "${before[@]}" "$AFTERSTATE" model export first.safetensors -o now/file ;;

@@ -1,11 +1,12 @@
-//! `curve.svg`: the mean score, and how often each tile is reached, over the actions of training.
+//! `curve.svg`: the mean score over the actions of training, and how often each tile is reached, or how well the network
+//! fits the records that teach it.
 
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::log::{EvalLine, LogLine, searches};
+use crate::log::{EvalLine, Fit, LogLine, searches};
 
 /// The drawing uses integer coordinates: it is this much larger than displayed, so that lines are smooth.
 const SCALE: u32 = 4;
@@ -52,8 +53,8 @@ impl<E: std::error::Error + Send + Sync> From<DrawingAreaErrorKind<E>> for Curve
 
 /// The learning curve of a run as SVG, deterministic for the same lines.
 pub fn svg(title: &str, log: &[LogLine], evaluations: &[EvalLine]) -> Result<String, CurveError> {
-    let tiles = tile_lines(log);
-    let height = if tiles.is_empty() { SIZE.1 } else { SIZE.1 + SIZE.2 };
+    let panel = panel(log);
+    let height = if panel.is_some() { SIZE.1 + SIZE.2 } else { SIZE.1 };
     let last = log.iter().map(|line| line.actions).chain(evaluations.iter().map(|line| line.actions)).max();
     let actions = last.filter(|&actions| actions > 0).unwrap_or(1_000_000) as f64;
     let mut text = String::new();
@@ -63,8 +64,8 @@ pub fn svg(title: &str, log: &[LogLine], evaluations: &[EvalLine]) -> Result<Str
         root.fill(&WHITE)?;
         let (scores, below) = root.split_vertically(SIZE.1 * SCALE);
         draw_scores(&scores, title, actions, log, evaluations)?;
-        if !tiles.is_empty() {
-            draw_tiles(&below, actions, &tiles)?;
+        if let Some(panel) = panel {
+            draw_panel(&below, actions, &panel)?;
         }
         root.present()?;
     }
@@ -135,11 +136,47 @@ fn draw_legend(area: &Area, training: bool, evaluations: &[(&EvalLine, RGBColor)
     Ok(())
 }
 
-fn draw_tiles(area: &Area, actions: f64, tiles: &[(u64, Line)]) -> Result<(), CurveError> {
+/// What stands below the scores: lines with their names, from the most common tile to the rarest.
+struct Panel {
+    name: &'static str,
+    /// Whether figures are shares of a whole.
+    is_share: bool,
+    lines: Vec<(String, Line)>,
+}
+
+/// How often each tile is reached; for records, how often the network gives their moves, or its error where it gives none.
+fn panel(log: &[LogLine]) -> Option<Panel> {
+    let fit =
+        |figure: fn(&Fit) -> Option<f64>| line(log, MOST_POINTS, |line| line.fit.as_ref().and_then(figure));
+    let of_records = |learned, held_out| {
+        let lines = [("learned", fit(learned)), ("held out", fit(held_out))];
+        lines.map(|(name, line)| (name.to_owned(), line)).into()
+    };
+    let tiles = tile_lines(log).into_iter().map(|(face, line)| (face.to_string(), line)).collect();
+    let panels = [
+        Panel { name: "games that reach", is_share: true, lines: tiles },
+        Panel {
+            name: "moves that are right",
+            is_share: true,
+            lines: of_records(|fit| fit.accuracy, |fit| fit.held_out_accuracy),
+        },
+        Panel {
+            name: "error",
+            is_share: false,
+            lines: of_records(|fit| Some(fit.error), |fit| fit.held_out_error),
+        },
+    ];
+    panels.into_iter().find(|panel| panel.lines.iter().any(|(_, line)| !line.is_empty()))
+}
+
+fn draw_panel(area: &Area, actions: f64, panel: &Panel) -> Result<(), CurveError> {
     let percent = |share: &f64| format!("{:.0}%", 100.0 * share);
-    let mut chart = chart(area, 8, actions, 1.0, "games that reach", &percent)?;
+    let highest = panel.lines.iter().flat_map(|(_, line)| line).map(|point| point.1).fold(0.0, f64::max);
+    let (top, label): (_, &dyn Fn(&f64) -> String) =
+        if panel.is_share { (1.0, &percent) } else { (1.08 * highest.max(1e-3), &short) };
+    let mut chart = chart(area, 8, actions, top, panel.name, label)?;
     let mut heights = Vec::new();
-    for (&colour, (_, points)) in TILES.iter().zip(tiles) {
+    for (&colour, (_, points)) in TILES.iter().zip(&panel.lines) {
         draw_line(&mut chart, points, colour, 2)?;
         let end = points.last().map_or(0.0, |point| point.1);
         heights.push(chart.backend_coord(&(actions, end)).1 - area.get_base_pixel().1);
@@ -147,9 +184,9 @@ fn draw_tiles(area: &Area, actions: f64, tiles: &[(u64, Line)]) -> Result<(), Cu
     let bottom = chart.backend_coord(&(0.0, 0.0)).1 - area.get_base_pixel().1;
     spread(&mut heights, bottom, 16 * SCALE as i32);
     let left = at(SIZE.0 - PADDING.1 + 7, 0).0;
-    for ((colour, (face, _)), height) in TILES.iter().zip(tiles).zip(heights) {
+    for ((colour, (name, _)), height) in TILES.iter().zip(&panel.lines).zip(heights) {
         let style = styled_text(13, *colour, FontStyle::Bold).pos(Pos::new(HPos::Left, VPos::Center));
-        area.draw(&Text::new(face.to_string(), (left, height), style))?;
+        area.draw(&Text::new(name.clone(), (left, height), style))?;
     }
     Ok(())
 }

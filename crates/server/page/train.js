@@ -231,13 +231,18 @@ class Train {
     const chart = (title, options) => new LineChart({ title, ...options });
     this.score = chart("Mean score", { height: 240, low: 0 }).saveable(() => `${this.chosen.replaceAll("/", "-")}-score`);
     this.tiles = chart("Share of games that reach a tile", { height: 200, low: 0, high: 1, y: percent }).saveable(() => `${this.chosen.replaceAll("/", "-")}-tiles`);
+    // A policy gives the moves of the records that teach it, a network of values has an error alone.
+    this.taught = this.run.recipe.includes("\n[dcnn]\n");
+    this.measure = this.taught && this.run.recipe.includes('\nnetwork = "policy"\n') ? "accuracy" : "error";
+    const [title, range] = this.measure === "accuracy" ? ["Share of the records' moves that are right", { high: 1, y: percent }] : ["Error on records", {}];
+    this.fit = chart(title, { height: 200, low: 0, ...range }).saveable(() => `${this.chosen.replaceAll("/", "-")}-fit`);
     this.pace = chart("Moves a second", { height: 130, low: 0 }).saveable(() => `${this.chosen.replaceAll("/", "-")}-pace`);
     const report = () => command(`afterstate report runs/${this.chosen} -o report.html`).element;
     const link = (view, text) => h("a", { class: "button", href: hash(view, { model: this.chosen }) }, text);
     this.detail.replaceChildren(
       panel(this.chosen, h("div", { class: "run-head" }, this.state, this.progress, this.stop, this.resume, link("watch", "Watch it play"), link("play", "Play with it"), this.rename, this.delete), this.figures.element,
         h("div", { class: "setup" }, axis, scale, h("p", { class: "note" }, "Tick other runs in the list to draw them too.")), this.score.element, report()),
-      panel("", this.tiles.element, report()), panel("", this.pace.element, report()),
+      panel("", (this.taught ? this.fit : this.tiles).element, report()), panel("", this.pace.element, report()),
       h("details", { class: "panel" }, h("summary", {}, "Recipe"), h("pre", {}, this.run.recipe)));
   }
 
@@ -298,14 +303,15 @@ class Train {
     // The results of the first search of the last evaluation.
     const judged = evaluations.findLast((line) => line.search === evaluations[0].search)?.score.mean;
     this.figures.score.set(last.mean_score || judged ? whole(Math.max(last.mean_score ?? 0, running ? 0 : judged ?? 0)) : "–");
-    this.figures.tile.set(last.tiles ? percent(last.tiles["2048"] ?? implied(last.tiles, "2048")) : "–");
+    const tiles = this.taught ? evaluations.at(-1)?.tiles : last.tiles;
+    this.figures.tile.set(tiles ? percent(tiles["2048"] ?? implied(tiles, "2048")) : "–");
     this.figures.rate.set(short(last.moves_per_second ?? 0));
     this.figures.time.set(duration(last.seconds));
   }
 
   drawCurves(log, evaluations, last) {
     const { axis } = this;
-    for (const chart of [this.score, this.tiles, this.pace]) Object.assign(chart, { log: this.log, labelX: axis === "actions" ? "moves" : "seconds", unit: axis === "actions" ? "moves" : "s" });
+    for (const chart of [this.score, this.tiles, this.fit, this.pace]) Object.assign(chart, { log: this.log, labelX: axis === "actions" ? "moves" : "seconds", unit: axis === "actions" ? "moves" : "s" });
     const x = (line) => line[axis] ?? line.actions;
     const curve = (lines, of) => lines.flatMap((line) => (of(line) === undefined || of(line) === null ? [] : [[x(line), of(line)]]));
     // Evaluations store their number of moves; the log has the time of these.
@@ -319,6 +325,7 @@ class Train {
     this.score.set([{ name: own, points: curve(log, (line) => line.mean_score) }, ...(others.length ? [] : judged),
       ...others.map(([name, run]) => ({ name, points: curve(run.log, (line) => line.mean_score) }))]);
     this.tiles.set(interesting(last.tiles).map((tile) => ({ name: tile, points: curve(log, (line) => line.tiles?.[tile] ?? implied(line.tiles, tile)) })));
+    this.fit.set([["learned", ""], ["held out", "held_out_"]].map(([name, of]) => ({ name, points: curve(log, (line) => line[`${of}${this.measure}`]) })));
     this.pace.set([{ name: "moves/s", points: curve(log, (line) => line.moves_per_second) }]);
   }
 

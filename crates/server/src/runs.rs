@@ -142,7 +142,7 @@ pub(crate) fn list(runs: &Path) -> Vec<Found> {
     collected(runs, Directory::holds_run)
 }
 
-/// All directories with a model, by name: runs, and trainings of convolutional networks.
+/// All directories with a model, by name: runs, and what is left of them.
 pub(crate) fn with_models(runs: &Path) -> Vec<Found> {
     collected(runs, |directory| directory.model().is_file())
 }

@@ -91,13 +91,13 @@ impl Rates {
         let plan = MemoryPlan::of(recipe)?;
         match &step.work {
             Work::Train(_) => {
-                let keeps = if recipe.checkpoint.keep { 2 * plan.bytes } else { 0 };
+                let keeps = if recipe.checkpoint.keep { 2 * plan.checkpoint_bytes } else { 0 };
                 let disk = plan.model_bytes + keeps;
                 if step.is_done {
                     return Ok(Cost { seconds: Some(0.0), disk, ..Cost::default() });
                 }
                 // Two checkpoints, plus a third one or the model while it is being written.
-                let passing_disk = (3 * plan.bytes + plan.model_bytes).saturating_sub(keeps);
+                let passing_disk = plan.disk_bytes().saturating_sub(keeps);
                 Ok(Cost { seconds: self.training(step, recipe)?, memory: plan.bytes, disk, passing_disk })
             }
             Work::Collect(..) if step.is_done => Ok(Cost { seconds: Some(0.0), ..Cost::default() }),
@@ -110,6 +110,9 @@ impl Rates {
 
     /// The remaining seconds of a training.
     fn training(&mut self, step: &Step, recipe: &Recipe) -> Result<Option<f64>, RunError> {
+        if recipe.lesson.is_some() {
+            return Ok(None);
+        }
         let share =
             Directory::new(&step.target).progress().map_or(0.0, |progress| recipe.budget.share(progress));
         let moves = match recipe.budget {

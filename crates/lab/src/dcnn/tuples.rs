@@ -1,18 +1,18 @@
 //! An n-tuple network taught by records (kondo-2019, section 6): V(s') moves towards the score from s' to the end of the game.
 //! The paper does not say how far; here it is a tenth of the error, shared among the weights, as by TD(0) with α = 0.1.
 
-use std::{collections::BTreeMap, path::Path};
-
-use afterstate_dcnn::Device;
 use afterstate_game::Afterstate;
-use afterstate_network::{
-    FeatureSlots, Level, Network, NetworkSpec, Tuples,
-    file::{FileError, ModelInfo, safetensors::TensorFile},
-};
+use afterstate_network::{FeatureSlots, Level, Network, NetworkSpec, SpecError, Tuples};
 
-use super::DcnnError;
+use crate::run::RunError;
 
 const ALPHA: f32 = 0.1;
+
+/// The network with the tuples of this name.
+pub(super) fn spec(name: &str) -> Result<NetworkSpec, SpecError> {
+    let spec = NetworkSpec { tuples: Tuples::named(name)?, ..NetworkSpec::default() };
+    spec.check().map(|()| spec)
+}
 
 /// A network and how it learns.
 pub(super) struct TupleLearner {
@@ -21,22 +21,9 @@ pub(super) struct TupleLearner {
 }
 
 impl TupleLearner {
-    /// An empty network with the tuples of this name. There are no matrices in it for a GPU.
-    pub(super) fn new(name: &str, device: Device) -> Result<Self, DcnnError> {
-        let wrong = |problem: String| DcnnError::Tuples { name: name.into(), problem };
-        if device != Device::Cpu {
-            return Err(wrong("n-tuple networks learn on the CPU alone".into()));
-        }
-        let tuples = Tuples::named(name).map_err(|error| wrong(error.to_string()))?;
-        let network = Network::new(NetworkSpec { tuples, ..NetworkSpec::default() });
-        Ok(TupleLearner { network: network.map_err(|error| wrong(error.to_string()))?, level: Level::best() })
-    }
-
-    /// Takes the weights of a checkpoint, and gives its other metadata.
-    pub(super) fn fill(&self, path: &Path) -> Result<BTreeMap<String, String>, FileError> {
-        let file = TensorFile::open(path)?;
-        self.network.fill(&file)?;
-        Ok(ModelInfo::of(&file)?.extra)
+    /// An empty network with the tuples of this name.
+    pub(super) fn new(name: &str) -> Result<Self, RunError> {
+        Ok(TupleLearner { network: Network::new(spec(name)?)?, level: Level::best() })
     }
 
     /// The error of an afterstate's value.

@@ -65,6 +65,23 @@ pub struct LogLine {
     /// The current learning rate.
     #[serde(flatten)]
     pub rate: Rate,
+    /// How well the network does on records, where they teach it.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
+}
+
+/// How well a network does on the records that teach it. Error and accuracy are of the records since the line before.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Fit {
+    /// The mean loss on the records that were learned from, before learning from them: cross entropy for policies, half the
+    /// squared error in units of 1024 points for values.
+    pub error: f64,
+    /// The share of their moves that the network gave; none for values.
+    pub accuracy: Option<f64>,
+    /// The mean loss on records that are never learned from.
+    pub held_out_error: Option<f64>,
+    /// The share of their moves that the network gives.
+    pub held_out_accuracy: Option<f64>,
 }
 
 /// The current learning rate, with its schedule applied.
@@ -77,6 +94,8 @@ pub enum Rate {
     Beta(f64),
     /// The meta-learning rate of Autostep.
     Mu(f64),
+    /// The rate of learning from records.
+    Rate(f64),
 }
 
 impl Rate {

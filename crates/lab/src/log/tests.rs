@@ -18,6 +18,7 @@ fn line(actions: u64) -> LogLine {
         merge_share: None,
         merge_bytes_per_second: None,
         rate: Rate::Beta(0.1),
+        fit: None,
     }
 }
 

@@ -90,8 +90,32 @@ impl Document {
     }
 
     /// Reports that the value of a key is impossible beside others.
-    pub(super) fn impossible(&mut self, key: &'static str, reason: &str) {
-        self.blame(key, RecipeProblem::Impossible { key, reason: reason.to_owned() });
+    pub(super) fn impossible(&mut self, key: &str, reason: &str) {
+        self.blame(key, RecipeProblem::Impossible { key: key.to_owned(), reason: reason.to_owned() });
+    }
+
+    /// Refuses a key, or all keys of a section, beside another section, as [`refuse`](Self::refuse) does beside a key.
+    pub(super) fn refuse_all(&mut self, name: &str, decider: &str, reason: &str) {
+        let deciding = self.inside(decider).filter_map(|key| self.layer(key)).max();
+        for key in self.inside(name).map(str::to_owned).collect::<Vec<_>>() {
+            if deciding <= self.layer(&key) {
+                self.impossible(&key, reason);
+            }
+            self.entries.remove(&key);
+        }
+    }
+
+    /// Whether a key was given, or any key of a section.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.inside(name).next().is_some()
+    }
+
+    /// The keys of a section, or the one of this name.
+    fn inside(&self, name: &str) -> impl Iterator<Item = &str> {
+        let is_inside = move |key: &&str| {
+            key.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.entries.keys().map(String::as_str).filter(is_inside)
     }
 
     /// Reports that none of these keys was given.

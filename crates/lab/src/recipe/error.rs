@@ -127,7 +127,7 @@ pub enum RecipeProblem {
     #[error("`{key}` cannot be used here: {reason}")]
     Impossible {
         /// The key.
-        key: &'static str,
+        key: String,
         /// Why.
         reason: String,
     },

@@ -22,6 +22,7 @@ mod document;
 mod error;
 mod game;
 mod learning;
+mod lesson;
 mod network;
 mod resolve;
 mod running;
@@ -30,16 +31,17 @@ mod source;
 mod start;
 mod value;
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use afterstate_learning::Budget;
-use serde::Serialize;
+use serde::{Serialize, Serializer, ser::SerializeMap};
 
 pub use collect::Collect;
 use document::Document;
 pub use error::{Place, RecipeError, RecipeProblem};
 pub use game::Game;
 pub use learning::Learning;
+pub use lesson::{Lesson, Taught};
 pub use network::{Network, Tuples};
 pub use running::{Checkpoint, Evaluation, Log, Threads};
 pub use shipped::{Shipped, rows, shipped};
@@ -47,7 +49,7 @@ use source::Source;
 pub use start::Start;
 
 /// An experiment, with every default filled in.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Recipe {
     /// What the recipe is called: the name it is shipped under, or its file's.
     pub name: String,
@@ -55,6 +57,9 @@ pub struct Recipe {
     pub description: String,
     /// The seed of every random stream; at most 2^63 − 1, the largest number of TOML.
     pub seed: u64,
+    /// What records teach, in the place of self-play: game, network, learning and start are then as usual and mean
+    /// nothing.
+    pub lesson: Option<Lesson>,
     /// The game that is learned.
     pub game: Game,
     /// The shape of the value function.
@@ -64,7 +69,6 @@ pub struct Recipe {
     /// Where episodes begin.
     pub start: Start,
     /// How the positions that it begins with are made.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub collect: Option<Collect>,
     /// How training is spread over threads.
     pub parallel: Threads,
@@ -113,14 +117,20 @@ impl Recipe {
     ) -> Result<Recipe, RecipeError> {
         source.check_row(file, row)?;
         let mut doc = Document::new(file, source.resolve(row)?, overrides)?;
+        let lesson = Lesson::read(&mut doc);
+        let is_taught = lesson.is_some();
         let game = Game::read(&mut doc);
         let network = Network::read(&mut doc, game.side);
         let learning = Learning::read(&mut doc, network.values, network.active_features(game.side));
         if !learning.endgame.is_empty() && game.side != 4 {
             doc.impossible("learning.endgame", "endgames are those of the board of sixteen cells");
         }
-        let evaluation = Evaluation::read(&mut doc);
+        let evaluation = Evaluation::read(&mut doc, is_taught);
         let start = Start::read(&mut doc, &network, game.side);
+        let budget = running::read_budget(&mut doc);
+        if is_taught {
+            Lesson::check_budget(&mut doc, budget);
+        }
         let recipe = Recipe {
             name: doc.read("name", name.to_owned(), "a text", |_| true),
             description: doc.read("description", String::new(), "a text", |_| true),
@@ -129,12 +139,13 @@ impl Recipe {
             start,
             parallel: Threads::read(&mut doc, &network, &learning, game.side),
             learning,
+            lesson,
             game,
             network,
-            budget: running::read_budget(&mut doc),
-            checkpoint: Checkpoint::read(&mut doc, &evaluation),
+            budget,
+            checkpoint: Checkpoint::read(&mut doc, &evaluation, is_taught),
             evaluation,
-            log: Log::read(&mut doc),
+            log: Log::read(&mut doc, is_taught),
         };
         doc.finish().map(|()| recipe)
     }
@@ -142,5 +153,30 @@ impl Recipe {
     /// The recipe as TOML, with every key.
     pub fn to_toml(&self) -> Result<String, RecipeError> {
         Ok(toml::to_string(self)?)
+    }
+}
+
+impl Serialize for Recipe {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry("description", &self.description)?;
+        map.serialize_entry("seed", &self.seed)?;
+        if let Some(lesson) = &self.lesson {
+            map.serialize_entry("dcnn", lesson)?;
+            map.serialize_entry("parallel", &BTreeMap::from([("threads", self.parallel.threads)]))?;
+        } else {
+            map.serialize_entry("game", &self.game)?;
+            map.serialize_entry("network", &self.network)?;
+            map.serialize_entry("learning", &self.learning)?;
+            map.serialize_entry("start", &self.start)?;
+            self.collect.iter().try_for_each(|collect| map.serialize_entry("collect", collect))?;
+            map.serialize_entry("parallel", &self.parallel)?;
+        }
+        map.serialize_entry("budget", &self.budget)?;
+        map.serialize_entry("evaluation", &self.evaluation)?;
+        map.serialize_entry("checkpoint", &self.checkpoint)?;
+        map.serialize_entry("log", &self.log)?;
+        map.end()
     }
 }

@@ -9,9 +9,29 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{Recipe, RecipeError};
 
 /// What a resumed run cannot change: all of these sections.
-const FIXED: [&str; 6] = ["seed", "game", "network", "learning", "start", "parallel"];
+const FIXED: [&str; 7] = ["seed", "dcnn", "game", "network", "learning", "start", PARALLEL];
+
+/// It does not shape weights that records teach: they come of any number of threads.
+const PARALLEL: &str = "parallel";
 
 impl Recipe {
+    /// The key of the learning rate at a share of the budget, the rate, and what the schedule multiplies it by there.
+    pub fn rate_at(&self, share: f64) -> (&'static str, f64, f64) {
+        match &self.lesson {
+            Some(lesson) => ("dcnn.rate", lesson.rate, 1.0),
+            None => self.learning.rate_at(share),
+        }
+    }
+
+    /// Takes over which records a stored recipe was begun with, unless this one says so itself.
+    pub(crate) fn keep_records_of(&mut self, stored: &Recipe) {
+        if let (Some(lesson), Some(stored)) = (&mut self.lesson, &stored.lesson)
+            && (lesson.shards, lesson.checksum.as_str()) == (0, "")
+        {
+            (lesson.shards, lesson.checksum) = (stored.shards, stored.checksum.clone());
+        }
+    }
+
     /// What the trainer is told.
     pub fn settings(&self) -> TrainingSettings {
         let downgrade = self.learning.downgrade.checked_ilog2();
@@ -39,6 +59,9 @@ impl Recipe {
         for section in ["evaluation", "checkpoint", "log"] {
             table.remove(section);
         }
+        if self.lesson.is_some() {
+            table.remove(PARALLEL);
+        }
         Ok(toml::to_string(&table)?)
     }
 
@@ -49,13 +72,15 @@ impl Recipe {
             recipe.parallel.threads = recipe.parallel.thread_count();
             toml::Table::try_from(&recipe).unwrap_or_default()
         });
-        FIXED.iter().find_map(|key| differing(key, ours.get(*key), theirs.get(*key)))
+        let is_taught = self.lesson.is_some() && other.lesson.is_some();
+        let mut fixed = FIXED.iter().filter(|key| !is_taught || **key != PARALLEL);
+        fixed.find_map(|key| differing(key, ours.get(*key), theirs.get(*key)))
     }
 
     /// A checksum of what a run never changes: the logs of a run are known by it.
     pub(crate) fn fingerprint(&self) -> String {
         let mut table = toml::Table::try_from(self).unwrap_or_default();
-        table.retain(|key, _| ["seed", "game", "network", "learning", "start"].contains(&key));
+        table.retain(|key, _| key != PARALLEL && FIXED.contains(&key));
         format!("{:016x}", xxh3_64(table.to_string().as_bytes()))
     }
 }

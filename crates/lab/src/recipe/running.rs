@@ -107,7 +107,8 @@ pub(super) fn read_budget(doc: &mut Document) -> Budget {
 pub struct Evaluation {
     /// The number of actions between evaluations; 0 stands for never.
     pub every: u64,
-    /// Who plays, such as `1ply` and `3ply`.
+    /// Who plays, such as `1ply` and `3ply`; empty for a network that is taught by records, which plays in its own way.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<PlayerSpec>,
     /// The number of games of each.
     #[serde(serialize_with = "one_for_all_or_each")]
@@ -123,9 +124,11 @@ impl Evaluation {
         self.searches.iter().copied().zip(self.games.iter().copied())
     }
 
-    pub(super) fn read(doc: &mut Document) -> Self {
+    /// Reads the section, of a network that records teach or one that plays for itself.
+    pub(super) fn read(doc: &mut Document, is_taught: bool) -> Self {
+        let (every, usual) = if is_taught { (2_000_000, 100) } else { (100_000_000, 1000) };
         let expected = "a number of actions up to 10^18, 0 for never";
-        let every = doc.read("evaluation.every", 100_000_000, expected, |n| *n <= MOST);
+        let every = doc.read("evaluation.every", every, expected, |n| *n <= MOST);
         let expected = "a list of different searches, such as [\"1ply\", \"3ply\"]";
         let different = |searches: &Vec<PlayerSpec>| {
             let first = |(i, search): (usize, &PlayerSpec)| !searches[..i].contains(search);
@@ -138,11 +141,12 @@ impl Evaluation {
         let key = "evaluation.games";
         let expected = "a whole number from 1 to 10^9, or a list of one for each of evaluation.searches";
         let count = searches.len();
-        let OneOrEach(games) = doc.read(key, OneOrEach(vec![1000]), expected, |OneOrEach(games)| {
+        let OneOrEach(games) = doc.read(key, OneOrEach(vec![usual]), expected, |OneOrEach(games)| {
             (games.len() == 1 || games.len() == count)
                 && games.iter().all(|games| (1..=1_000_000_000).contains(games))
         });
         let games = if games.len() == count { games } else { vec![games[0]; count] };
+        let searches = if is_taught { Vec::new() } else { searches };
         Evaluation { every, searches, games, downgrade }
     }
 }
@@ -188,7 +192,7 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    pub(super) fn read(doc: &mut Document, evaluation: &Evaluation) -> Self {
+    pub(super) fn read(doc: &mut Document, evaluation: &Evaluation, is_taught: bool) -> Self {
         let best: Option<PlayerSpec> =
             doc.read("checkpoint.best", None, "a search, such as \"3ply\"", |_| true);
         let best = best.map(|search| search.or_downgraded(evaluation.downgrade));
@@ -196,8 +200,9 @@ impl Checkpoint {
             let reason = "the best network is known by evaluations: name the search in evaluation.searches, with evaluation.every";
             doc.impossible("checkpoint.best", reason);
         }
+        let usual = if is_taught { 60.0 } else { 600.0 };
         Checkpoint {
-            every_seconds: doc.read("checkpoint.every_seconds", 600.0, SECONDS, is_time),
+            every_seconds: doc.read("checkpoint.every_seconds", usual, SECONDS, is_time),
             keep: doc.read("checkpoint.keep", true, "true or false", |_| true),
             best,
         }
@@ -212,13 +217,17 @@ pub enum Log {
     EverySeconds(f64),
     /// After this many episodes.
     EveryEpisodes(u64),
+    /// After this many actions.
+    EveryActions(u64),
 }
 
 impl Log {
-    pub(super) fn read(doc: &mut Document) -> Self {
-        let keys = ["log.every_seconds", "log.every_episodes"];
+    pub(super) fn read(doc: &mut Document, is_taught: bool) -> Self {
+        let keys = ["log.every_seconds", "log.every_episodes", "log.every_actions"];
         match doc.one_of(&keys) {
             Some("log.every_episodes") => Log::EveryEpisodes(doc.read(keys[1], 1, COUNT, is_count)),
+            Some("log.every_actions") => Log::EveryActions(doc.read(keys[2], 1, COUNT, is_count)),
+            None if is_taught => Log::EveryActions(50_000),
             _ => Log::EverySeconds(doc.read(keys[0], 10.0, SECONDS, is_time)),
         }
     }

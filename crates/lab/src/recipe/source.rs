@@ -104,8 +104,9 @@ fn base(extends: &Entry) -> Result<Entries, RecipeError> {
         let (key, expected) = (EXTENDS.to_owned(), "the name of a shipped recipe".to_owned());
         return Err(invalid(RecipeProblem::Wrong { key, expected, found: extends.value.clone() }));
     };
-    let shipped = Shipped::find(name)
-        .map_err(|error| invalid(RecipeProblem::Impossible { key: EXTENDS, reason: error.to_string() }))?;
+    let shipped = Shipped::find(name).map_err(|error| {
+        invalid(RecipeProblem::Impossible { key: EXTENDS.to_owned(), reason: error.to_string() })
+    })?;
     let mut entries = shipped.source()?.resolve(shipped.row.as_deref())?;
     entries.retain(|key, _| !OWN.contains(&key.as_str()));
     Ok(entries)

@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf};
 
+use afterstate_dcnn::DeviceError;
 use afterstate_endgame::TableError;
 use afterstate_learning::TrainerError;
 use afterstate_network::{MemoryError, NetworkError, SpecError, file::FileError};
@@ -11,6 +12,7 @@ use crate::{
     log::{LogError, Repaired},
     model::ModelError,
     recipe::RecipeError,
+    records::RecordError,
 };
 
 /// Why a run cannot begin or continue.
@@ -19,6 +21,9 @@ pub enum RunError {
     /// The directory already holds a run.
     #[error("{} already holds a run", .0.display())]
     Exists(PathBuf),
+    /// A run by records of an earlier version.
+    #[error("{} holds a run of an earlier version of afterstate (dcnn.json), which this one cannot continue", .0.display())]
+    Former(PathBuf),
     /// Another process is at work in the directory.
     #[error("another process is training in {}", .0.display())]
     Busy(PathBuf),
@@ -120,6 +125,21 @@ pub enum RunError {
     /// A run that needs itself.
     #[error("{} needs itself first", .0.display())]
     Circle(PathBuf),
+    /// The records are others than when the run began.
+    #[error("the records in {} have changed since the run began, so that it would not go on as it was", .0.display())]
+    OtherRecords(PathBuf),
+    /// The records cannot be read.
+    #[error(transparent)]
+    Records(#[from] RecordError),
+    /// There is no such convolutional network.
+    #[error(transparent)]
+    Dcnn(#[from] afterstate_dcnn::SpecError),
+    /// There is no such device.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// There are no matrices in it for a GPU.
+    #[error("n-tuple networks learn on the CPU alone")]
+    CpuOnly,
     /// The model to begin or play with cannot be used.
     #[error(transparent)]
     Model(Box<ModelError>),

@@ -1,21 +1,29 @@
 //! What a training begins with: the weights of `network.from`, the positions of `start.positions`, and endgame tables.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
-use afterstate_learning::Trainer;
+use afterstate_endgame::Tables;
+use afterstate_learning::{EndgameTeacher, Trainer};
 use afterstate_network::{
     Network,
     file::{ModelInfo, safetensors::TensorFile},
 };
 
-use super::{RunError, positions, teacher};
-use crate::{model::open_file, recipe::Recipe};
+use super::{RunError, positions};
+use crate::{
+    dcnn,
+    model::open_file,
+    recipe::{Learning, Recipe},
+};
 
 /// Checks everything that a new run reads, without the memory that it takes.
 ///
 /// # Errors
-/// When `network.from` cannot be read or holds another network, or positions or tables cannot be used.
+/// When `network.from` cannot be read or holds another network, or positions, tables or records cannot be used.
 pub fn check_sources(recipe: &Recipe) -> Result<(), RunError> {
+    if let Some(lesson) = &recipe.lesson {
+        return dcnn::settle(&mut lesson.clone());
+    }
     positions::positions(recipe)?;
     teacher(&recipe.learning)?;
     let spec = recipe.network.spec(recipe.game.side)?;
@@ -67,4 +75,16 @@ fn source(recipe: &Recipe) -> Result<Option<TensorFile>, RunError> {
         return Ok(None);
     }
     Ok(Some(open_file(Path::new(&recipe.network.from))?))
+}
+
+/// The tables of the recipe, none where it names no directory.
+pub(super) fn teacher(learning: &Learning) -> Result<Option<EndgameTeacher>, RunError> {
+    if learning.endgame.is_empty() {
+        return Ok(None);
+    }
+    let tables = Tables::open(Path::new(&learning.endgame))?;
+    if tables.all().is_empty() {
+        return Err(RunError::NoTables(learning.endgame.clone().into()));
+    }
+    Ok(Some(EndgameTeacher::new(Arc::new(tables), learning.endgame_value as f32)))
 }

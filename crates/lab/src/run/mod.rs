@@ -22,34 +22,39 @@ mod error;
 mod finished;
 mod first_weights;
 mod generations;
+mod learner;
 mod plan;
 mod positions;
 mod recorder;
 mod remove;
 mod replicas;
+mod self_play;
 mod session;
 mod speed;
 
 use std::{
     fs::{self, File},
     path::{Component, Path, PathBuf},
-    sync::{Arc, atomic::AtomicBool},
+    sync::atomic::AtomicBool,
 };
 
-use afterstate_endgame::Tables;
-use afterstate_learning::{EndgameTeacher, TrainingProgress};
-use afterstate_network::Network;
+use afterstate_dcnn::{Device, Step};
+use afterstate_learning::TrainingProgress;
 
 use crate::{
     chain::StepStatus,
+    dcnn,
     log::{EvalLine, LogLine, is_at},
-    recipe::{Learning, Recipe},
+    recipe::{Lesson, Recipe},
     stats::{Tally, TileRates},
 };
+pub(crate) use checkpoint::{State, check_origin, diverged, state_of};
 pub use error::RunError;
 pub use first_weights::{check_sources, continue_coherence, first_network};
+pub(crate) use learner::{Learner, LearningReport, News};
 pub use plan::{MemoryPlan, available_disk};
 pub use replicas::{MergeEvery, MergeEveryError, Merging, Replicas};
+use self_play::Beginning;
 pub use speed::{LONGEST, Spans, moves_per_second};
 
 /// Where the files of a run are.
@@ -186,6 +191,8 @@ impl Directory {
 pub trait Observer {
     /// Progress of training, some times a second.
     fn training(&mut self, status: &Status) {}
+    /// A network has learned from a batch of records, and did so well on it before.
+    fn learned(&mut self, progress: TrainingProgress, batch: &Step) {}
     /// A line was added to the log.
     fn logged(&mut self, line: &LogLine) {}
     /// A step of a chain is about to begin.
@@ -240,15 +247,21 @@ pub struct Run {
     origin: Directory,
     merging: Option<Merging>,
     recipe: Recipe,
-    network: Network,
-    /// The positions that training begins with; a checkpoint has its own.
-    positions: Vec<String>,
-    /// The endgames in which episodes end.
-    teacher: Option<EndgameTeacher>,
+    material: Material,
+    /// Where a convolutional network learns.
+    device: Device,
     resumed: bool,
     /// How far it came, when it is finished and nothing is left to do.
     finished: Option<TrainingProgress>,
     lock: File,
+}
+
+/// What a run learns from.
+enum Material {
+    /// Its own games.
+    SelfPlay(Box<Beginning>),
+    /// Records.
+    Records(Lesson),
 }
 
 impl Run {
@@ -258,6 +271,7 @@ impl Run {
     /// When the directory holds a run or cannot be used, or there is not enough memory.
     pub fn start(directory: Directory, recipe: Recipe) -> Result<Self, RunError> {
         MemoryPlan::of(&recipe)?.check()?;
+        directory.check_former()?;
         if directory.is_taken() {
             return Err(RunError::Exists(directory.0));
         }
@@ -273,13 +287,15 @@ impl Run {
     ///
     /// # Errors
     /// When something else has changed, the directory cannot be used, or there is not enough memory.
-    pub fn resume(directory: Directory, recipe: Recipe) -> Result<Self, RunError> {
+    pub fn resume(directory: Directory, mut recipe: Recipe) -> Result<Self, RunError> {
+        directory.check_former()?;
         if !directory.is_taken() {
             return Run::start(directory, recipe);
         }
         MemoryPlan::of(&recipe)?.check()?;
         let lock = directory.lock()?;
         if let Some(stored) = Run::stored_recipe(&directory, &[])? {
+            recipe.keep_records_of(&stored);
             check_unchanged(&stored, &recipe, None)?;
             if stored.budget != recipe.budget && finished::read(&directory)?.is_some() {
                 return Err(RunError::Finished(directory.0));
@@ -294,6 +310,7 @@ impl Run {
     /// # Errors
     /// When it is damaged, or an override is wrong.
     pub fn stored_recipe(directory: &Directory, overrides: &[String]) -> Result<Option<Recipe>, RunError> {
+        directory.check_former()?;
         if directory.recipe().exists() {
             return Ok(Some(Recipe::load(&directory.recipe().to_string_lossy(), overrides)?));
         }
@@ -333,25 +350,31 @@ impl Run {
         Run { merging: Some(merging), ..self }
     }
 
+    /// Has a convolutional network learn on a device.
+    #[must_use]
+    pub fn on(self, device: Device) -> Self {
+        Run { device, ..self }
+    }
+
     fn prepare(directory: Directory, mut recipe: Recipe, lock: File) -> Result<Self, RunError> {
         recipe.parallel.threads = recipe.parallel.thread_count();
         let finished = finished::read(&directory)?;
         let resumed = finished.is_some() || directory.has_checkpoint();
-        let network = match resumed {
-            true => Network::new(recipe.network.spec(recipe.game.side)?)?,
-            false => first_weights::first_network(&recipe)?,
+        let material = match &mut recipe.lesson {
+            Some(lesson) => {
+                dcnn::settle(lesson)?;
+                Material::Records(lesson.clone())
+            }
+            None => Material::SelfPlay(Beginning::of(&recipe, resumed)?.into()),
         };
-        let positions = if resumed { Vec::new() } else { positions::positions(&recipe)? };
-        let teacher = teacher(&recipe.learning)?;
         let origin = directory.clone();
         Ok(Run {
             directory,
             origin,
             merging: None,
             recipe,
-            network,
-            positions,
-            teacher,
+            material,
+            device: Device::default(),
             resumed,
             finished,
             lock,
@@ -390,16 +413,4 @@ fn check_unchanged(stored: &Recipe, recipe: &Recipe, checkpoint: Option<&Path>) 
         (Some((key, stored, wanted)), None) => Err(RunError::Changed { key, stored, wanted }),
         (Some((key, ..)), Some(path)) => Err(RunError::OtherRecipe { path: path.to_owned(), key }),
     }
-}
-
-/// The tables of the recipe, none where it names no directory.
-fn teacher(learning: &Learning) -> Result<Option<EndgameTeacher>, RunError> {
-    if learning.endgame.is_empty() {
-        return Ok(None);
-    }
-    let tables = Tables::open(Path::new(&learning.endgame))?;
-    if tables.all().is_empty() {
-        return Err(RunError::NoTables(learning.endgame.clone().into()));
-    }
-    Ok(Some(EndgameTeacher::new(Arc::new(tables), learning.endgame_value as f32)))
 }

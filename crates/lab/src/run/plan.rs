@@ -21,7 +21,9 @@ pub struct MemoryPlan {
     pub weights: u64,
     /// The bytes of the weights.
     pub model_bytes: u64,
-    /// The bytes of the weights and of what the step size remembers of each.
+    /// The bytes of the weights and of what the step size, or Adam, remembers of each: those of a checkpoint.
+    pub checkpoint_bytes: u64,
+    /// The bytes of memory of all of training.
     pub bytes: u64,
     /// The bytes that can be had; `None` where the system does not tell.
     pub available: Option<u64>,
@@ -33,18 +35,25 @@ impl MemoryPlan {
     /// # Errors
     /// When it describes no network.
     pub fn of(recipe: &Recipe) -> Result<Self, SpecError> {
+        let available = available_memory();
+        if let Some(lesson) = &recipe.lesson {
+            let weights = lesson.weights()?;
+            let (checkpoint_bytes, bytes) = lesson.bytes(recipe.parallel.thread_count())?;
+            let model_bytes = weights * size_of::<f32>() as u64;
+            return Ok(MemoryPlan { weights, model_bytes, checkpoint_bytes, bytes, available });
+        }
         let spec = recipe.network.spec(recipe.game.side)?;
         let entries = Layout::new(&spec).len() * spec.sets() as u64;
         let model_bytes = entries * size_of::<f32>() as u64;
         let learning_bytes = entries * recipe.learning.step_size.bytes_per_weight();
         let bytes = model_bytes + learning_bytes;
-        Ok(MemoryPlan { weights: spec.weights(), model_bytes, bytes, available: available_memory() })
+        Ok(MemoryPlan { weights: spec.weights(), model_bytes, checkpoint_bytes: bytes, bytes, available })
     }
 
     /// The most that a run takes on the disk: two checkpoints, one that is being written, and the model. Weights that are 0
     /// take next to nothing.
     pub fn disk_bytes(&self) -> u64 {
-        3 * self.bytes + self.model_bytes
+        3 * self.checkpoint_bytes + self.model_bytes
     }
 
     /// Whether there is enough memory, as far as one can tell.

@@ -11,10 +11,13 @@ use afterstate_learning::TrainingProgress;
 use afterstate_network::file::atomic::write_atomically;
 use serde_json::json;
 
-use super::{Directory, Observer, RunError, Status, replicas::Merger};
+use super::{
+    Directory, Observer, RunError, Status,
+    learner::{LearningReport, News},
+};
 use crate::{
     curve,
-    log::{EvalLine, Header, Line, Log, LogError, LogLine, Rate, Repaired},
+    log::{EvalLine, Header, Line, Log, LogError, LogLine, Repaired},
     recipe::{Log as LogEvery, Recipe},
     stats::{GameResult, Tally},
 };
@@ -95,14 +98,10 @@ impl<'a> Recorder<'a> {
     }
 
     /// Takes note of how training goes, and of the games that have ended.
-    pub(super) fn note(
-        &mut self,
-        progress: TrainingProgress,
-        finished: &[GameResult],
-        merger: Option<&mut Merger>,
-        observer: &mut dyn Observer,
-    ) {
-        for &game in finished {
+    pub(super) fn note(&mut self, news: News<'_>, observer: &mut dyn Observer) {
+        let News { progress, games, batch, report } = news;
+        batch.inspect(|batch| observer.learned(progress, batch));
+        for &game in games {
             self.tally.add(&game);
             if self.games.len() == RECENT_GAMES {
                 self.games.pop_front();
@@ -114,9 +113,10 @@ impl<'a> Recorder<'a> {
             LogEvery::EveryEpisodes(episodes) => {
                 progress.episodes / episodes > self.logged.episodes / episodes
             }
+            LogEvery::EveryActions(actions) => progress.actions / actions > self.logged.actions / actions,
         };
         if due {
-            self.add_line(progress, merger, observer);
+            self.add_line(progress, report, observer);
         }
         if self.reported.elapsed() >= REPORT {
             self.report(progress, observer);
@@ -133,14 +133,14 @@ impl<'a> Recorder<'a> {
     pub(super) fn add_line(
         &mut self,
         progress: TrainingProgress,
-        merger: Option<&mut Merger>,
+        report: &mut dyn FnMut() -> LearningReport,
         observer: &mut dyn Observer,
     ) {
         if progress.actions == self.logged.actions {
             return;
         }
         let share = self.share(progress);
-        let merges = merger.map(Merger::report);
+        let LearningReport { rate, fit, merges } = report();
         let line = LogLine {
             merge_share: merges.map(|(share, _)| share),
             merge_bytes_per_second: merges.map(|(_, bytes)| bytes),
@@ -152,7 +152,8 @@ impl<'a> Recorder<'a> {
             mean_score: self.tally.mean_score(),
             max_score: self.tally.max_score(),
             tiles: self.tally.tile_rates(self.recipe.game.side),
-            rate: Rate::at(&self.recipe.learning, share),
+            rate,
+            fit,
         };
         (self.logged, self.tally) = (progress, Tally::default());
         match self.log.append(&line) {

@@ -8,7 +8,7 @@ use std::{
 
 use super::{Directory, RunError};
 
-/// The files of trainings, of networks of both kinds. The recipe or the settings, by which a directory is known to hold a run, go last.
+/// The files of runs. The recipe, by which a directory is known to hold a run, goes last.
 const FILES: [&str; 9] = [
     "model.safetensors",
     "best.safetensors",
@@ -20,11 +20,19 @@ const FILES: [&str; 9] = [
     "trained.json",
     "batches.jsonl",
 ];
-const LAST: [&str; 2] = ["dcnn.json", "recipe.toml"];
+const LAST: [&str; 2] = [FORMER, "recipe.toml"];
+/// The settings of a run by records, which earlier versions wrote in the place of a recipe.
+const FORMER: &str = "dcnn.json";
 const IN_CHECKPOINT: [&str; 5] =
     ["state.safetensors", "previous.safetensors", "fresh.safetensors", "finished.json", "lock"];
 
 impl Directory {
+    /// Refuses a directory with a run by records as earlier versions kept it, which this one cannot continue.
+    pub(super) fn check_former(&self) -> Result<(), RunError> {
+        let is_former = self.0.join(FORMER).exists() && !self.holds_run();
+        if is_former { Err(RunError::Former(self.0.clone())) } else { Ok(()) }
+    }
+
     /// Refuses a directory in which a new run would replace files that are of no run.
     pub(crate) fn check_unused(&self) -> Result<(), RunError> {
         let written = [self.model(), self.best(), self.curve(), self.chain()];

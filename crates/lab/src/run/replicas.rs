@@ -137,7 +137,7 @@ pub(super) fn of_all(progress: TrainingProgress, replicas: usize) -> TrainingPro
 
 /// What all replicas have decided at a merge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Decision {
+pub(crate) enum Decision {
     GoOn,
     /// All agree, and a checkpoint is to be written.
     Save,

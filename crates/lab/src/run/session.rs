@@ -3,33 +3,33 @@
 use std::{
     fs::File,
     io::Write,
+    path::Path,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
-use afterstate_learning::{Budget, Trainer, TrainingProgress, TrainingSettings};
+use afterstate_dcnn::Device;
+use afterstate_learning::TrainingProgress;
 use afterstate_network::file::atomic::write_atomically;
 
 use super::{
-    Observer, Run, RunError, RunOutcome, checkpoint, finished, first_weights,
-    recorder::Recorder,
-    replicas::{Decision, Merger},
+    Material, Observer, Run, RunError, RunOutcome, checkpoint, finished, learner::Learner,
+    recorder::Recorder, replicas::Decision, self_play::SelfPlay,
 };
-use afterstate_search::PlayerSpec;
-
 use crate::{
+    dcnn::ByRecords,
     deal::Deck,
-    evaluate::{self, Contest, Games},
+    evaluate::{self, Games},
     log::{EvalLine, Log, last_evaluations},
+    model::Search,
     stats::{EvalReport, Summary, Tally},
 };
 
 /// A run in progress.
 struct RunSession<'a> {
     run: &'a Run,
+    learner: Box<dyn Learner + 'a>,
     recorder: Recorder<'a>,
-    /// Where there are several replicas.
-    merger: Option<Merger>,
     observer: &'a mut dyn Observer,
     stop: &'a AtomicBool,
     /// When the last checkpoint was written.
@@ -53,31 +53,25 @@ pub(super) fn train(
 }
 
 fn train_from(run: &Run, stop: &AtomicBool, observer: &mut dyn Observer) -> Result<RunOutcome, RunError> {
-    let (positions, teacher) = (run.positions.clone(), run.teacher.clone());
-    let settings = TrainingSettings { positions, teacher, ..run.recipe.settings() };
-    let settings = run.merging.map_or(Ok(settings.clone()), |merging| merging.settings(settings))?;
-    let mut trainer = Trainer::new(&run.network, settings)?;
-    run.merging.inspect(|merging| merging.number(&mut trainer));
+    let mut learner: Box<dyn Learner> = match &run.material {
+        Material::Records(_) if run.merging.is_some() => {
+            return Err(RunError::Replicas("self-play, not records"));
+        }
+        Material::Records(lesson) => Box::new(ByRecords::new(&run.recipe, lesson, run.device)?),
+        Material::SelfPlay(_) if run.device != Device::Cpu => return Err(RunError::CpuOnly),
+        Material::SelfPlay(beginning) => Box::new(SelfPlay::new(run, beginning)?),
+    };
     let (mut logged, mut tally) = (TrainingProgress::default(), Tally::default());
     if run.resumed {
-        let (state, damaged) = checkpoint::load(run, &mut trainer)?;
+        let (found, damaged) = checkpoint::load(&run.origin, &mut *learner)?;
         damaged.into_iter().for_each(|error| observer.warning(&RunError::FellBack(error.into())));
-        (logged, tally) = (state.logged, state.tally);
-        check_extension(run, &trainer)?;
-    } else {
-        first_weights::continue_coherence(&run.recipe, &trainer, &run.network)?;
+        (logged, tally) = found;
     }
-    let merger = run.merging.map(|merging| Merger::new(merging, &trainer));
-    let progress = of_all(&merger, trainer.progress());
-    let (recorder, repaired) = Recorder::open(&run.directory, &run.recipe, progress, logged, tally)?;
+    let (recorder, repaired) =
+        Recorder::open(&run.directory, &run.recipe, learner.progress(), logged, tally)?;
     repaired.into_iter().for_each(|repaired| observer.warning(&repaired.into()));
     write_recipe(run)?;
-    RunSession { run, recorder, merger, observer, stop, saved: Instant::now(), lock: None }.train(trainer)
-}
-
-/// How far all replicas have come.
-fn of_all(merger: &Option<Merger>, progress: TrainingProgress) -> TrainingProgress {
-    merger.as_ref().map_or(progress, |merger| merger.of_all(progress))
+    RunSession { run, learner, recorder, observer, stop, saved: Instant::now(), lock: None }.train()
 }
 
 fn write_recipe(run: &Run) -> Result<(), RunError> {
@@ -85,44 +79,29 @@ fn write_recipe(run: &Run) -> Result<(), RunError> {
     Ok(write_atomically(&run.directory.recipe(), |file| file.write_all(recipe.as_bytes()))?)
 }
 
-/// A trainer that has dealt out all its games has none to continue with.
-fn check_extension(run: &Run, trainer: &Trainer<'_>) -> Result<(), RunError> {
-    let Some(stored) = Run::stored_recipe(&run.directory, &[])? else { return Ok(()) };
-    match stored.settings().budget {
-        Budget::Episodes(games) if trainer.progress().episodes >= games && !trainer.is_done() => {
-            Err(RunError::Extended(games))
-        }
-        _ => Ok(()),
-    }
-}
-
 impl RunSession<'_> {
-    fn train(mut self, mut trainer: Trainer<'_>) -> Result<RunOutcome, RunError> {
-        let progress = of_all(&self.merger, trainer.progress());
+    fn train(mut self) -> Result<RunOutcome, RunError> {
+        let progress = self.learner.progress();
         // A resumed run is shown where it was.
         self.recorder.report(progress, self.observer);
         // A run that was stopped between the searches of an evaluation has the rest of it still to do.
         if self.last_evaluation() == Some(progress.actions) {
-            self.evaluate(progress);
+            self.evaluate();
         }
         loop {
-            self.play(&mut trainer);
-            if trainer.has_diverged() {
-                return Err(checkpoint::diverged(&self.run.recipe, trainer.progress()));
+            self.learn()?;
+            let done = self.learner.is_done();
+            let ends = done || self.stop.load(Relaxed);
+            if ends && !self.learner.is_replica() {
+                return self.finish(done);
             }
-            let ends = trainer.is_done() || self.stop.load(Relaxed);
-            if self.merger.is_none() && ends {
-                let done = trainer.is_done();
-                return self.finish(trainer, done);
+            if self.learner.progress().actions >= self.next_evaluation() && !ends {
+                self.evaluate();
             }
-            let progress = of_all(&self.merger, trainer.progress());
-            if progress.actions >= self.next_evaluation() && !ends {
-                self.evaluate(progress);
-            }
-            match self.decide(&trainer) {
+            match self.learner.decide(self.stop.load(Relaxed), self.checkpoint_due()) {
                 Decision::GoOn => {}
-                Decision::End { done } => return self.finish(trainer, done),
-                Decision::Save => match self.save(&trainer) {
+                Decision::End { done } => return self.finish(done),
+                Decision::Save => match self.save() {
                     Err(error @ RunError::Diverged { .. }) => return Err(error),
                     Err(error) => self.observer.warning(&error),
                     Ok(()) => {}
@@ -131,64 +110,37 @@ impl RunSession<'_> {
         }
     }
 
-    /// Plays until something else is to be done.
-    fn play(&mut self, trainer: &mut Trainer<'_>) {
-        if trainer.is_done() || self.stop.load(Relaxed) {
-            return;
+    /// Learns until something else is to be done.
+    fn learn(&mut self) -> Result<(), RunError> {
+        if self.learner.is_done() || self.stop.load(Relaxed) {
+            return Ok(());
         }
-        let next = self.next_evaluation();
-        let halt = self.merger.as_ref().map_or(next, |merger| merger.own(next).min(merger.halt()));
-        trainer.run_until(halt, |progress, finished| {
-            let all = of_all(&self.merger, progress);
-            self.recorder.note(all, finished, self.merger.as_mut(), self.observer);
-            let is_due = match &self.merger {
-                Some(merger) => merger.is_due(progress.actions),
-                None => self.checkpoint_due(),
-            };
-            !is_due && !self.stop.load(Relaxed)
-        });
-    }
-
-    /// Whether to save, or to end; with several replicas, what all of them say at a merge.
-    fn decide(&mut self, trainer: &Trainer<'_>) -> Decision {
-        let (stops, saves) = (self.stop.load(Relaxed), self.checkpoint_due());
-        match &mut self.merger {
-            None if saves => Decision::Save,
-            None => Decision::GoOn,
-            Some(merger) => {
-                let is_over = stops || trainer.is_done();
-                if !is_over && !merger.is_due(trainer.progress().actions) {
-                    return Decision::GoOn;
-                }
-                let saves = saves && merger.is_first();
-                merger.merge(trainer, stops, saves)
-            }
-        }
+        let (next, is_replica) = (self.next_evaluation(), self.learner.is_replica());
+        let RunSession { run, learner, recorder, observer, stop, saved, .. } = self;
+        learner.learn(next, &mut |news| {
+            recorder.note(news, *observer);
+            !stop.load(Relaxed) && (is_replica || !checkpoint_due(run, *saved))
+        })
     }
 
     /// Saves, and evaluates what came out.
-    fn finish(mut self, trainer: Trainer<'_>, finished: bool) -> Result<RunOutcome, RunError> {
-        let progress = of_all(&self.merger, trainer.progress());
+    fn finish(mut self, finished: bool) -> Result<RunOutcome, RunError> {
+        let progress = self.learner.progress();
         self.recorder.report(progress, self.observer);
         if finished {
-            self.recorder.add_line(progress, self.merger.as_mut(), self.observer);
+            self.recorder.add_line(progress, &mut || self.learner.report(), self.observer);
         }
         if finished && !self.run.recipe.checkpoint.keep {
             self.save_last(progress)?;
         } else {
-            self.save(&trainer)?;
+            self.save()?;
         }
         if finished && self.run.recipe.evaluation.every > 0 {
-            self.evaluate(progress);
+            self.evaluate();
         }
         self.recorder.draw(self.observer);
         let evaluations = last_evaluations(self.recorder.evaluations());
         Ok(RunOutcome { finished, progress, evaluations })
-    }
-
-    /// Whether this is the run itself, and not another replica.
-    fn is_first(&self) -> bool {
-        self.merger.as_ref().is_none_or(Merger::is_first)
     }
 
     /// The actions after which the next evaluation is due: a multiple of the interval.
@@ -203,37 +155,35 @@ impl RunSession<'_> {
     }
 
     /// Evaluates the network with every search that it has not been evaluated with at this point.
-    fn evaluate(&mut self, progress: TrainingProgress) {
-        for (player, count) in self.run.recipe.evaluation.contests() {
-            let search = player.to_string();
-            let done = |line: &EvalLine| line.actions == progress.actions && line.report.search == search;
+    fn evaluate(&mut self) {
+        let progress = self.learner.progress();
+        for (search, count) in self.learner.contests() {
+            let name = search.to_string();
+            let done = |line: &EvalLine| line.actions == progress.actions && line.report.search == name;
             if !self.recorder.evaluations().iter().any(done) && !self.stop.load(Relaxed) {
-                self.evaluate_with(player, count, progress);
+                self.evaluate_with(search, count, progress);
             }
         }
     }
 
-    fn evaluate_with(&mut self, player: PlayerSpec, count: u64, progress: TrainingProgress) {
-        let Run { recipe, network, directory, .. } = self.run;
+    fn evaluate_with(&mut self, search: Search, count: u64, progress: TrainingProgress) {
+        let Run { recipe, directory, .. } = self.run;
         let games = Games { rules: recipe.game.rules(), seed: evaluate::SEED, dealer: &Deck::new(count) };
-        let threads = recipe.parallel.thread_count();
-        let contest = Contest { network, player, endgames: None, games, threads, collect: None };
         let start = Instant::now();
         let mut ended = Tally::default();
-        let outcome = contest.play(|finished| {
+        let outcome = self.learner.play(search, games, &mut |finished| {
             ended.extend(finished.results.iter().copied());
             self.observer.evaluating(&ended, count);
             !self.stop.load(Relaxed)
         });
         let summary = outcome.and_then(|outcome| Summary::of(recipe.game.side, &outcome.results));
         let Some(summary) = summary else { return };
-        let (model, search) = (directory.path().to_string_lossy(), player.to_string());
-        let report = EvalReport::new(&model, &search, games.seed, &summary, start.elapsed().as_secs_f64());
+        let (model, name) = (directory.path().to_string_lossy(), search.to_string());
+        let report = EvalReport::new(&model, &name, games.seed, &summary, start.elapsed().as_secs_f64());
         let line = EvalLine { actions: progress.actions, episodes: progress.episodes, report };
-        if recipe.checkpoint.best == Some(player) && self.is_best(&line) {
+        if recipe.checkpoint.best.map(Search::Player) == Some(search) && self.is_best(&line) {
             self.observer.saving();
-            let save = |()| checkpoint::save_model(&directory.best(), network, recipe, progress);
-            if let Err(error) = self.make_again().and_then(save) {
+            if let Err(error) = self.make_again().and_then(|()| self.save_model(&directory.best())) {
                 self.observer.warning(&error);
             }
         }
@@ -248,27 +198,29 @@ impl RunSession<'_> {
     }
 
     fn checkpoint_due(&self) -> bool {
-        self.saved.elapsed() >= Duration::from_secs_f64(self.run.recipe.checkpoint.every_seconds)
+        checkpoint_due(self.run, self.saved)
     }
 
     /// Writes the checkpoint and the model, each even when there was no room for the other. After a
     /// failure the next try is an interval away.
-    fn save(&mut self, trainer: &Trainer<'_>) -> Result<(), RunError> {
-        let Run { recipe, network, directory, .. } = self.run;
+    fn save(&mut self) -> Result<(), RunError> {
+        let Run { recipe, directory, .. } = self.run;
         self.saved = Instant::now();
-        let replicas = self.merger.as_ref().map(|merger| merger.other_states(trainer)).unwrap_or_default();
-        if !self.is_first() {
+        let state = self.learner.state(self.recorder.logged, &self.recorder.tally);
+        if !self.learner.is_first() {
             return Ok(());
         }
         self.observer.saving();
         self.make_again()?;
-        let (logged, tally) = (self.recorder.logged, self.recorder.tally.clone());
-        let progress = of_all(&self.merger, trainer.progress());
-        let state = checkpoint::State { trainer: trainer.state(), replicas, logged, tally };
-        let checkpoint = checkpoint::save(directory, network, recipe, trainer, progress, &state);
-        let model = checkpoint::save_model(&directory.model(), network, recipe, progress);
+        let state = state.map_err(|error| checkpoint::unusable(&directory.checkpoint(), error))?;
+        let checkpoint = checkpoint::save(directory, &*self.learner, recipe, state);
+        let model = self.save_model(&directory.model());
         self.saved = Instant::now();
         checkpoint.and(model)
+    }
+
+    fn save_model(&self, path: &Path) -> Result<(), RunError> {
+        checkpoint::save_model(path, &*self.learner, &self.run.recipe)
     }
 
     /// Makes the directory again, with all that the run knows, if it has been removed. Where another run has begun there, it
@@ -291,13 +243,17 @@ impl RunSession<'_> {
 
     /// Writes the model of a finished run, which takes the place of its checkpoint.
     fn save_last(&mut self, progress: TrainingProgress) -> Result<(), RunError> {
-        let Run { recipe, network, directory, .. } = self.run;
-        if !self.is_first() {
+        let directory = &self.run.directory;
+        if !self.learner.is_first() {
             return Ok(());
         }
         self.observer.saving();
         self.make_again()?;
-        checkpoint::save_model(&directory.model(), network, recipe, progress)?;
+        self.save_model(&directory.model())?;
         finished::write(directory, progress)
     }
+}
+
+fn checkpoint_due(run: &Run, saved: Instant) -> bool {
+    saved.elapsed() >= Duration::from_secs_f64(run.recipe.checkpoint.every_seconds)
 }

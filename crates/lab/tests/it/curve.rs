@@ -1,7 +1,7 @@
 //! The learning curve draws any amount of data.
 
 use afterstate_lab::curve::svg;
-use afterstate_lab::log::{EvalLine, LogLine, Rate};
+use afterstate_lab::log::{EvalLine, Fit, LogLine, Rate};
 use afterstate_lab::stats::{EvalReport, GameResult, Summary};
 
 /// A run that learns as temporal coherence does, with this many log lines.
@@ -24,6 +24,7 @@ fn log(lines: u64) -> Vec<LogLine> {
             merge_share: None,
             merge_bytes_per_second: None,
             rate: Rate::Beta(1.0),
+            fit: None,
         }
     };
     (1..=lines).map(line).collect()
@@ -80,4 +81,20 @@ fn few_points_are_drawn_too() {
 #[test]
 fn a_long_run_is_no_larger_a_file() {
     assert!(svg("long", &log(50_000), &[]).unwrap().len() < 150_000);
+}
+
+#[test]
+fn what_records_teach_has_its_accuracy_below_or_its_error() {
+    let with = |accuracy: Option<f64>| -> String {
+        let fit = Fit { error: 0.7, accuracy, held_out_error: Some(0.75), held_out_accuracy: accuracy };
+        let line = |line: LogLine| LogLine { tiles: [].into(), mean_score: None, fit: Some(fit), ..line };
+        svg("taught", &log(5).into_iter().map(line).collect::<Vec<_>>(), &[]).unwrap()
+    };
+    let (policy, values) = (with(Some(0.6)), with(None));
+    for (text, name, other) in
+        [(&policy, "moves that are right", "error"), (&values, "error", "moves that are right")]
+    {
+        assert!([name, "learned", "held out"].iter().all(|part| text.contains(part)), "no {name}");
+        assert!(!text.contains(other) && !text.contains("games that reach"));
+    }
 }

@@ -1,6 +1,7 @@
 //! Recipes: how they resolve, and the error for each kind of mistake.
 
-use afterstate_lab::recipe::{Log, Recipe, Tuples, shipped};
+use afterstate_dcnn::DcnnSpec;
+use afterstate_lab::recipe::{Log, Recipe, Taught, Tuples, shipped};
 use afterstate_learning::{
     Budget, Parallel, StepSizeSpec, TargetSpec, TrainingProgress, rate_factor,
     target::{Backward, TdLambda},
@@ -470,9 +471,13 @@ fn the_documentation_knows_every_key_and_its_examples_work() {
         docs.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     let (_tables, examples): (Vec<&str>, Vec<_>) =
         examples.into_iter().partition(|text| text.contains("[[row]]"));
-    assert_eq!(examples.len(), 4);
+    assert_eq!(examples.len(), 5);
     for text in examples {
         parse(text, &[]).expect("the example is right");
+    }
+    for line in taught("dcnn.checksum = '1'").unwrap().to_toml().unwrap().lines() {
+        let key = line.split(" = ").next().unwrap_or_default();
+        assert!(line.is_empty() || line.starts_with('[') || docs.contains(&format!("{key}`")), "{key}");
     }
     for lines in [
         "log.every_episodes = 1",
@@ -526,4 +531,76 @@ fn a_huge_recipe_is_read_or_refused_at_once() {
     let told = error(&format!("network.tuples = [{tuples}]"));
     assert!(told.contains("100000 tuples"), "{told}");
     assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+/// A recipe of a network that records teach.
+const TAUGHT: &str = "dcnn.records = \"records\"\nbudget.actions = 1e6\n";
+
+fn taught(lines: &str) -> Result<Recipe, String> {
+    parse(&format!("{TAUGHT}{lines}"), &[])
+}
+
+#[test]
+fn records_teach_with_defaults_of_their_own() {
+    let recipe = taught("").unwrap();
+    let lesson = recipe.lesson.as_ref().unwrap();
+    assert_eq!(lesson.network, Taught::Convolutional(DcnnSpec::of_table_2(5).unwrap()));
+    assert_eq!((lesson.batch, lesson.rate, lesson.final_rate), (1000, 0.001, 0.001));
+    assert_eq!((lesson.augment, lesson.buffer, lesson.shards), (false, 2_000_000, 0));
+    assert_eq!((recipe.evaluation.every, &recipe.evaluation.games[..]), (2_000_000, &[100][..]));
+    assert!(recipe.evaluation.searches.is_empty());
+    assert_eq!((recipe.checkpoint.every_seconds, recipe.log), (60.0, Log::EveryActions(50_000)));
+    for lines in [
+        "",
+        "dcnn.layers = 3\nparallel.threads = 2",
+        "dcnn.network = 'tjwei'\ndcnn.tile_values = 18\nlog.every_seconds = 5",
+        "dcnn.network = '4x6'\ndcnn.final_rate = 1e-4\ndcnn.shards = 3\ndcnn.checksum = '12'",
+    ] {
+        let recipe = taught(lines).unwrap();
+        let text = recipe.to_toml().unwrap();
+        assert_eq!(recipe, parse(&text, &[]).unwrap(), "{lines}");
+        assert!(!text.contains("[network]") && !text.contains("searches"), "{text}");
+    }
+}
+
+#[test]
+fn what_records_cannot_teach_is_told_with_its_line() {
+    for (lines, told) in [
+        (
+            "dcnn.layers = 12",
+            "line 3: `dcnn.layers` cannot be used here: the paper's Table 2 has 2 to 9 layers",
+        ),
+        ("dcnn.layers = 33", "`dcnn.layers` must be a whole number from 1 to 32"),
+        ("dcnn.channels = 5000", "`dcnn.channels` must be a whole number from 1 to 4096"),
+        ("dcnn.batch = 0", "line 3: `dcnn.batch` must be a whole number from 1 to 1000000, not 0"),
+        ("dcnn.rate = -1", "`dcnn.rate` must be a number above 0"),
+        ("dcnn.rate = 1e-60", "`dcnn.rate` must be a number above 0"),
+        ("dcnn.final_rate = 1e10", "`dcnn.final_rate` must be a number above 0"),
+        ("dcnn.buffer = 0", "`dcnn.buffer` must be a whole number of records"),
+        ("dcnn.tile_values = 19", "`dcnn.tile_values` must be a number from 2 to 18"),
+        ("dcnn.network = '4x66'", "`dcnn.network` must be \"policy\", \"tjwei\""),
+        ("dcnn.network = '4x6'\ndcnn.layers = 3", "it belongs to network = \"policy\""),
+        ("dcnn.network = '4x6'\ndcnn.tile_values = 18", "it belongs to convolutional networks"),
+        ("dcnn.lairs = 3", "unknown key `dcnn.lairs`; did you mean `dcnn.layers`?"),
+        ("network.tuples = '4x6'", "line 3: `network.tuples` cannot be used here: [dcnn] teaches by records"),
+        ("learning.lambda = 0.5", "`learning.lambda` cannot be used here"),
+        ("evaluation.searches = ['1ply']", "`evaluation.searches` cannot be used here"),
+        ("parallel.mode = 'lock-free'", "`parallel.mode` cannot be used here"),
+        ("log.every_episodes = 3", "`log.every_episodes` cannot be used here"),
+    ] {
+        let error = taught(lines).expect_err(lines);
+        assert!(error.contains(told), "{lines}: {error}");
+    }
+    assert!(error("dcnn.batch = 10").contains("no records; give one of `dcnn.records`"));
+    let budget = |budget: &str| parse(&format!("dcnn.records = \"r\"\nbudget.{budget}"), &[]).unwrap_err();
+    assert!(budget("seconds = 3").contains("records are counted by budget.actions"));
+    assert!(budget("actions = 1e13").contains("10^12 records"));
+}
+
+#[test]
+fn an_override_decides_who_teaches() {
+    let by_records = resolve_with("network.tuples = '4x6'", &["dcnn.records=records"]).unwrap();
+    assert!(by_records.lesson.is_some());
+    let other = resolve_with("dcnn.records = 'r'\ndcnn.layers = 3", &["dcnn.network=tjwei"]).unwrap();
+    assert!(!other.lesson.unwrap().network.is_policy());
 }

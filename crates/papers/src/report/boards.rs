@@ -1,12 +1,16 @@
 //! Games played by the model of a run, encoded compactly for a page.
 
 use afterstate_game::{Game, Rules};
-use afterstate_network::{Network, Values};
-use afterstate_search::{Limit, Player, PlayerSpec};
+use afterstate_network::Values;
+use afterstate_search::{Limit, PlayerSpec};
 use serde::Serialize;
 
 use super::Series;
-use afterstate_lab::{evaluate::SEED, run};
+use afterstate_lab::{
+    evaluate::SEED,
+    model::{Kind, Model, ModelError, Search},
+    run,
+};
 
 /// The maximum number of boards on a page.
 pub const BOARDS: usize = 6;
@@ -35,7 +39,7 @@ pub struct Recorded {
     pub moves: u64,
 }
 
-/// Lets the model of the first run of a series play this many games, greedily.
+/// Lets the model of the first run of a series play this many games, greedily or by its votes.
 ///
 /// # Errors
 /// The reason in words, if it cannot.
@@ -48,18 +52,24 @@ pub fn record(series: &Series, games: u64) -> Result<Vec<Recorded>, String> {
         return Err(format!("it has values of {}, not of afterstates", series.recipe.network.values));
     }
     let member = series.members.first().ok_or("there is no run")?;
-    let network = Network::load(&member.directory.model()).map_err(|error| error.to_string())?;
+    let model = Model::open_unfolded(Some(&member.directory.model())).map_err(|error| error.to_string())?;
     let rules = series.recipe.game.rules();
     let all = (0..games).map(|number| match series.recipe.game.side {
-        4 => play::<4>(&network, rules, number),
-        3 => play::<3>(&network, rules, number),
-        _ => play::<2>(&network, rules, number),
+        4 => play::<4>(&model, rules, number),
+        3 => play::<3>(&model, rules, number),
+        _ => play::<2>(&model, rules, number),
     });
-    Ok(all.collect())
+    all.collect::<Result<_, _>>().map_err(|error| error.to_string())
 }
 
-fn play<const N: usize>(network: &Network, rules: Rules, number: u64) -> Recorded {
-    let mut player: Box<dyn Player<N>> = PlayerSpec::new(Limit::Plies(1)).player(network.view(), rules, 1);
+fn play<const N: usize>(model: &Model, rules: Rules, number: u64) -> Result<Recorded, ModelError> {
+    let greedy = Limit::Plies(1);
+    let search = match model.kind {
+        // Whatever its evaluations downgrade.
+        Kind::Network(_) => Search::Player(PlayerSpec::new(greedy)),
+        _ => model.search(None, greedy)?,
+    };
+    let mut player = model.player::<N>(search, 1)?;
     let mut game = Game::<N>::new(rules, SEED, number);
     let cells = |game: &Game<N>| game.state().board().exponents().collect::<Vec<u8>>();
     let (start, mut steps) = (cells(&game), String::new());
@@ -73,7 +83,7 @@ fn play<const N: usize>(network: &Network, rules: Rules, number: u64) -> Recorde
         }
         steps.push(char::from(LETTERS[best as usize + 4 * cell]));
     }
-    Recorded {
+    Ok(Recorded {
         game: number,
         side: N,
         start,
@@ -81,5 +91,5 @@ fn play<const N: usize>(network: &Network, rules: Rules, number: u64) -> Recorde
         end: cells(&game),
         score: game.score(),
         moves: game.moves(),
-    }
+    })
 }

@@ -4,7 +4,10 @@ use plotters::{coord::types::RangedCoordf64, prelude::*};
 
 use super::{Member, ReportError, Series};
 use crate::reproduce::Sample;
-use afterstate_lab::curve::{CurveError, line, short};
+use afterstate_lab::{
+    curve::{CurveError, line, short},
+    log::{EvalLine, Fit, LogLine},
+};
 
 /// The drawing uses integer coordinates: it is this much larger than displayed.
 const SCALE: u32 = 4;
@@ -40,9 +43,10 @@ pub(super) fn colour(series: usize) -> RGBColor {
     COLOURS[series % COLOURS.len()]
 }
 
-/// The searches with which the series were evaluated, including at least greedy play.
+/// The searches with which the series were evaluated, including greedy play if there are games of training.
 pub(super) fn searches(series: &[&Series]) -> Vec<String> {
-    let mut all = vec!["1ply".to_owned()];
+    let plays = series.iter().any(|series| series.recipe.lesson.is_none());
+    let mut all: Vec<String> = plays.then(|| "1ply".to_owned()).into_iter().collect();
     for member in series.iter().flat_map(|series| &series.members) {
         let new = afterstate_lab::log::searches(&member.evaluations);
         all.extend(new.into_iter().map(str::to_owned));
@@ -64,11 +68,29 @@ pub(super) fn scores(series: &[&Series], search: &str) -> Result<String, ReportE
 
 /// The share of training games that reach a tile, over actions.
 pub(super) fn tile(series: &[&Series], tile: u64) -> Result<String, ReportError> {
-    let rate = |line: &afterstate_lab::log::LogLine| line.tiles.get(&tile).copied();
+    let rate = |line: &LogLine| line.tiles.get(&tile).copied();
     let lines: Vec<_> = series.iter().map(|series| training(series, rate)).collect();
     Ok(draw(&format!("games of training with {tile}"), &[], &lines, &|value| {
         format!("{:.0} %", 100.0 * value)
     })?)
+}
+
+/// The accuracy of networks taught by records, on held-out records if there are any; their error if they give no moves; `None`
+/// for networks that learn from their own games.
+pub(super) fn fits(series: &[&Series]) -> Result<Option<String>, ReportError> {
+    let lines = |figure: fn(&Fit) -> Option<f64>| -> Vec<Vec<(f64, f64)>> {
+        let of = |line: &LogLine| line.fit.as_ref().and_then(figure);
+        series.iter().map(|series| training(series, of)).collect()
+    };
+    let right = lines(|fit| fit.held_out_accuracy.or(fit.accuracy));
+    let errors = lines(|fit| fit.held_out_error.or(Some(fit.error)));
+    let is_empty = |lines: &[Vec<_>]| lines.iter().all(Vec::is_empty);
+    let percent = |share: &f64| format!("{:.0} %", 100.0 * share);
+    Ok(match (is_empty(&right), is_empty(&errors)) {
+        (false, _) => Some(draw("moves of records that are right", &[], &right, &percent)?),
+        (true, false) => Some(draw("error", &[], &errors, &short)?),
+        (true, true) => None,
+    })
 }
 
 /// The largest tile that one in ten of the last training games of any run reach.
@@ -79,12 +101,12 @@ pub(super) fn telling_tile(series: &[&Series]) -> Option<u64> {
 
 /// The evaluations of a series; for several runs, their mean at the same point of training.
 fn evaluations(series: &Series, search: &str) -> Vec<Point> {
-    let of_search = |member: &Member| -> Vec<afterstate_lab::log::EvalLine> {
+    let of_search = |member: &Member| -> Vec<EvalLine> {
         member.evaluations.iter().filter(|line| line.report.search == search).cloned().collect()
     };
     let members: Vec<_> = series.members.iter().map(of_search).collect();
     if let [member] = &members[..] {
-        let point = |line: &afterstate_lab::log::EvalLine| {
+        let point = |line: &EvalLine| {
             let (mean, half) = (line.report.score.mean, line.report.score.ci95.unwrap_or(0.0));
             (line.actions as f64, mean, mean - half, mean + half)
         };
@@ -102,10 +124,7 @@ fn evaluations(series: &Series, search: &str) -> Vec<Point> {
 }
 
 /// A figure of the log of a series with one run, averaged if there are many lines.
-fn training(
-    series: &Series,
-    figure: impl Fn(&afterstate_lab::log::LogLine) -> Option<f64>,
-) -> Vec<(f64, f64)> {
+fn training(series: &Series, figure: impl Fn(&LogLine) -> Option<f64>) -> Vec<(f64, f64)> {
     let [Member { log, .. }] = &series.members[..] else { return Vec::new() };
     line(log, MOST_POINTS, figure)
 }

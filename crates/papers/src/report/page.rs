@@ -2,7 +2,7 @@
 
 use super::{
     BOARDS, Member, Recorded, ReportError, Series, Subject,
-    curves::{COLOURS, scores, searches, telling_tile, tile},
+    curves::{COLOURS, fits, scores, searches, telling_tile, tile},
     html::{escape, thousands},
     papers, recipes, tables,
 };
@@ -28,7 +28,6 @@ pub fn page(
         );
     }
     if series.is_empty() {
-        // Runs of networks taught by records have no recipes and no games of training.
         return Ok(document(&title(subjects), &body));
     }
     body += &format!("<section><h2>Learning</h2>\n{}", legend(&series));
@@ -40,6 +39,9 @@ pub fn page(
         telling_tile(&series).filter(|_| series.iter().any(|series| series.members.len() == 1))
     {
         body += &figure(&tile(&series, face)?, "");
+    }
+    if let Some(fits) = fits(&series)? {
+        body += &figure(&fits, "");
     }
     body += "</section>\n";
     body += &format!("<section><h2>Evaluations</h2>\n{}</section>\n", tables::evaluations(&series));

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use afterstate_network::{NetworkError, SpecError, file::FileError};
 
-use afterstate_lab::{dcnn::DcnnError, log::LogError, recipe::RecipeError, run::RunError};
+use afterstate_lab::{log::LogError, recipe::RecipeError, run::RunError};
 
 /// Why a table cannot be reproduced.
 #[derive(Debug, thiserror::Error)]
@@ -60,9 +60,6 @@ pub enum ReproduceError {
     /// An error of a training.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// An error of a training by records.
-    #[error(transparent)]
-    Dcnn(#[from] DcnnError),
     /// An error of the log of a training, or of the games of an evaluation.
     #[error(transparent)]
     Log(#[from] LogError),

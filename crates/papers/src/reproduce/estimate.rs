@@ -7,11 +7,10 @@ use afterstate_game::{Game, Move, Rules};
 use afterstate_learning::Budget;
 use afterstate_threads::for_each;
 
-use super::{ReproduceError, TablePlan, training::Method, work::lanes_of};
+use super::{ReproduceError, TablePlan, work::lanes_of};
 use afterstate_lab::{
-    dcnn::{self, DcnnError, Taught},
-    recipe::Recipe,
-    run::{self, LONGEST, Spans},
+    recipe::{Recipe, Taught},
+    run::{self, LONGEST, RunError, Spans},
 };
 
 /// The number of records that each thread learns from at a time during the measurement.
@@ -61,15 +60,13 @@ impl Rates {
     pub fn seconds(&mut self, plan: &TablePlan) -> Result<Option<f64>, ReproduceError> {
         let mut sum = 0.0;
         for (i, training) in plan.trainings.iter().enumerate() {
-            let seconds = match &training.method {
-                Method::Recipe(recipe) => match recipe.budget {
-                    Budget::Seconds(seconds) => Some(seconds),
-                    Budget::Actions(actions) => self.rate(recipe)?.map(|rate| actions as f64 / rate),
-                    Budget::Episodes(episodes) => {
-                        self.rate(recipe)?.map(|rate| episodes as f64 * moves(plan, i) / rate)
-                    }
-                },
-                Method::Lesson(lesson) => self.lesson_rate(lesson)?.map(|rate| lesson.samples as f64 / rate),
+            let recipe = &training.recipe;
+            let seconds = match recipe.budget {
+                Budget::Seconds(seconds) => Some(seconds),
+                Budget::Actions(actions) => self.rate(recipe)?.map(|rate| actions as f64 / rate),
+                Budget::Episodes(episodes) => {
+                    self.rate(recipe)?.map(|rate| episodes as f64 * moves(plan, i) / rate)
+                }
             };
             let Some(seconds) = seconds else { return Ok(None) };
             sum += seconds;
@@ -80,6 +77,9 @@ impl Rates {
     /// Moves per second over all threads, with as many trainings side by side as in the actual work. Networks of the
     /// same size, with the same state for each weight, are assumed to be equally fast.
     fn rate(&mut self, recipe: &Recipe) -> Result<Option<f64>, ReproduceError> {
+        if let Some(lesson) = &recipe.lesson {
+            return self.lesson_rate(&lesson.network);
+        }
         let plan = run::MemoryPlan::of(recipe)?;
         let features = recipe.network.spec(recipe.game.side)?.active_features();
         let key = (plan.weights, plan.bytes, features);
@@ -94,14 +94,15 @@ impl Rates {
 
     /// Records per second over all threads. The time for a record is proportional to the number of weights, so one
     /// network is measured for all.
-    fn lesson_rate(&mut self, lesson: &dcnn::DcnnSettings) -> Result<Option<f64>, ReproduceError> {
-        let Some(spec) = lesson.spec()?.filter(|_| matches!(lesson.network, Taught::Dcnn { .. })) else {
+    fn lesson_rate(&mut self, network: &Taught) -> Result<Option<f64>, ReproduceError> {
+        let Taught::Convolutional(spec) = network else { return Ok(None) };
+        if !network.is_policy() {
             return Ok(None);
-        };
+        }
         let weights = spec.weights() as f64;
         let product = match self.taught {
             Some(product) => product,
-            None => measure_lesson(spec, self.threads)?.map(|rate| rate * weights),
+            None => measure_lesson(*spec, self.threads)?.map(|rate| rate * weights),
         };
         self.taught = Some(product);
         Ok(product.map(|product| product / weights))
@@ -111,7 +112,7 @@ impl Rates {
 /// Trains briefly on records; their content does not matter.
 fn measure_lesson(spec: DcnnSpec, threads: usize) -> Result<Option<f64>, ReproduceError> {
     let mut trainer =
-        convolutional::Trainer::<CrossEntropy>::new(Dcnn::new(spec, 1), threads).map_err(DcnnError::from)?;
+        convolutional::Trainer::<CrossEntropy>::new(Dcnn::new(spec, 1), threads).map_err(RunError::from)?;
     let board = Game::<4>::new(Rules::default(), 1, 1).state().board();
     let batch = vec![Sample { board, target: Move::Down }; BATCH * threads.max(1)];
     let (start, mut spans, mut done) = (Instant::now(), Spans::default(), 0);

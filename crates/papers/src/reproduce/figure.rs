@@ -8,11 +8,10 @@ use super::{
     ReproduceError, TablePlan,
     paper::{Column, Figure, Measure, Row, Spread},
     sample::Sample,
-    training::{Entrant, Method},
+    training::{Entrant, Training},
     work::{Job, Trained, run_path},
 };
 use afterstate_lab::{
-    dcnn::LearningLine,
     log::{EvalLine, Log, LogLine},
     recipe::Recipe,
     run::Directory,
@@ -94,9 +93,9 @@ impl LearningCurves {
                 let mut courses = Vec::new();
                 for (seed, trained) in (1..).zip(&trained[training]) {
                     let place = run_path(plan, directory, Job { training, seed });
-                    let course = match &plan.trainings[training].method {
-                        Method::Recipe(recipe) => course(recipe, &place, row, column)?,
-                        Method::Lesson(_) => lesson(&place, column, trained)?,
+                    let course = match &plan.trainings[training].recipe {
+                        Recipe { lesson: Some(_), .. } => lesson(&place, column, trained)?,
+                        recipe => course(recipe, &place, row, column)?,
                     };
                     courses.push(course);
                 }
@@ -112,7 +111,7 @@ impl LearningCurves {
         Ok(LearningCurves {
             name: plan.table.name.clone(),
             title: format!("{} ({})", plan.table.title, plan.table.place),
-            unit: plan.trainings.first().map_or("actions", |training| unit(&training.method)),
+            unit: plan.trainings.first().map_or("actions", unit),
             budget: budgets.join(", "),
             share: plan.options.share,
             trainings: plan.seeds(),
@@ -121,11 +120,11 @@ impl LearningCurves {
     }
 }
 
-fn unit(method: &Method) -> &'static str {
-    match method {
-        Method::Recipe(recipe) if matches!(recipe.budget, Budget::Episodes(_)) => "games",
-        Method::Recipe(_) => "actions",
-        Method::Lesson(_) => "records",
+fn unit(training: &Training) -> &'static str {
+    match training.recipe.budget {
+        Budget::Episodes(_) => "games",
+        _ if training.recipe.lesson.is_some() => "records",
+        _ => "actions",
     }
 }
 
@@ -162,13 +161,13 @@ fn course(recipe: &Recipe, place: &Path, row: &Row, column: &Column) -> Result<V
 /// Error and accuracy of a lesson, line by line from its log, or its test plays.
 fn lesson(place: &Path, column: &Column, trained: &Trained) -> Result<Vec<Point>, ReproduceError> {
     if matches!(column.measure, Measure::Error | Measure::Accuracy) {
-        let lines = Log::<LearningLine>::read(&Directory::new(place).log())?;
-        let point = |line: &LearningLine| {
+        let lines = Log::<LogLine>::read(&Directory::new(place).log())?;
+        let point = |line: &LogLine| {
             let mean = match column.measure {
-                Measure::Accuracy => line.accuracy?,
-                _ => line.error,
+                Measure::Accuracy => line.fit?.accuracy?,
+                _ => line.fit?.error,
             };
-            Some(Point { x: line.samples as f64, mean, half: 0.0 })
+            Some(Point { x: line.actions as f64, mean, half: 0.0 })
         };
         return Ok(thinned(lines.iter().filter_map(point).collect()));
     }

@@ -5,7 +5,6 @@ use super::{
     paper::{Column, Measure, Pick},
     plan::Source,
     sample::{Of, Sample},
-    training::Method,
     work::{Batch, Trained},
 };
 use afterstate_lab::stats::GameResult;
@@ -29,13 +28,11 @@ pub(super) fn sample(
             Some(Sample { of: Of::Trainings, values: seconds.collect::<Option<_>>()? })
         }
         Source::Trained { training } => {
-            let method = &plan.trainings[training].method;
-            let highest = |trained: &Trained| match method {
-                Method::Recipe(_) => trained.record.highest,
+            let is_taught = plan.trainings[training].recipe.lesson.is_some();
+            let highest = |trained: &Trained| match is_taught {
+                false => trained.record.highest,
                 // The games of a lesson are its test plays.
-                Method::Lesson(_) => {
-                    trained.games.iter().flat_map(|(_, games)| games).map(|game| game.score).max()
-                }
+                true => trained.games.iter().flat_map(|(_, games)| games).map(|game| game.score).max(),
             };
             let highest = trained[training].iter().map(|trained| highest(trained).map(|score| score as f64));
             Some(Sample { of: Of::Trainings, values: highest.collect::<Option<_>>()? })

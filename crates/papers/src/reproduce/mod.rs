@@ -23,5 +23,5 @@ pub use paper::{Table, table_names};
 pub use plan::{GameCounts, Options, TablePlan};
 pub use report::{Cell, Ours, Report, ReportRow};
 pub use sample::{Difference, Sample};
-pub use training::{Entrant, Method, Training};
+pub use training::{Entrant, Training};
 pub use verdict::{ClaimReport, Verdict};

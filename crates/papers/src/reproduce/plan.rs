@@ -14,13 +14,12 @@ use super::{
     estimate::{in_words, short},
     markdown::plural,
     paper::{Column, Dcnn, Measure, Row, Table, TupleCount},
-    training::{Entrant, Method, Training},
+    training::{Entrant, Training},
 };
 use afterstate_lab::{
-    dcnn::{self, DcnnError, Taught},
     recipe::{Recipe, Start},
     records::{ShardInfo, shards},
-    run,
+    run::{self, RunError},
 };
 
 /// The number of evaluations during a training of a table, and the minimum for a curve.
@@ -207,7 +206,7 @@ impl TablePlan {
 
     /// Whether networks are taught by play records.
     pub fn needs_records(&self) -> bool {
-        self.trainings.iter().any(|training| matches!(training.method, Method::Lesson(_)))
+        self.trainings.iter().any(|training| training.recipe.lesson.is_some())
     }
 
     /// The number of trainings of each row.
@@ -233,7 +232,7 @@ impl TablePlan {
         }
         let weights = match (row.dcnn, row.tuples) {
             (Some(Dcnn { layers, channels, .. }), _) => {
-                DcnnSpec::policy(layers, channels).map_err(DcnnError::from)?.weights() as u64
+                DcnnSpec::policy(layers, channels).map_err(RunError::from)?.weights() as u64
             }
             (None, Some(TupleCount { count, cells })) => count * TILE_VALUES.pow(cells),
             (None, None) => {
@@ -322,13 +321,12 @@ impl TablePlan {
         }
         let name = self.table.training_name(row);
         if let Some((network, samples)) = row.lesson() {
-            return Ok(Ok(self.add_lesson(name, network, samples)));
+            return Ok(Ok(self.add_lesson(name, network, samples)?));
         }
         let before = self.trainings.len();
         let training = self.add(&name, Some(row))?;
         for added in &self.trainings[before..] {
-            let Method::Recipe(recipe) = &added.method else { continue };
-            let needs = run::MemoryPlan::of(recipe)?;
+            let needs = run::MemoryPlan::of(&added.recipe)?;
             if let Some(available) = needs.available.filter(|_| !needs.fits()) {
                 let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
                 let reason = format!(
@@ -352,43 +350,40 @@ impl TablePlan {
             None => None,
         };
         self.scale(&mut recipe, row)?;
-        let same = |other: &Training| match &other.method {
-            Method::Recipe(other) => {
-                let (name, description) = (recipe.name.clone(), recipe.description.clone());
-                Recipe { name, description, ..(**other).clone() } == recipe
-            }
-            Method::Lesson(_) => false,
+        let same = |other: &Training| {
+            let (name, description) = (recipe.name.clone(), recipe.description.clone());
+            Recipe { name, description, ..other.recipe.clone() } == recipe
         };
         if let Some(found) = self.trainings.iter().position(same) {
             return Ok(found);
         }
-        let (name, method) = (name.to_owned(), Method::Recipe(recipe.into()));
-        self.trainings.push(Training { name, budget, method, after, evaluations: Vec::new() });
+        let name = name.to_owned();
+        self.trainings.push(Training { name, budget, recipe, after, evaluations: Vec::new() });
         Ok(self.trainings.len() - 1)
     }
 
     /// Adds the lesson of a network. A shorter lesson is the beginning of a longer one, not a separate training.
-    fn add_lesson(&mut self, name: String, network: Taught, samples: u64) -> usize {
+    fn add_lesson(
+        &mut self,
+        name: String,
+        mut keys: Vec<String>,
+        samples: u64,
+    ) -> Result<usize, ReproduceError> {
         let (part, budget) = (self.options.part(samples), format!("{} records", short(samples)));
-        let known = self.trainings.iter_mut().enumerate().filter(|(_, training)| training.name == name);
-        for (found, training) in known {
-            if let Method::Lesson(lesson) = &mut training.method {
-                if part > lesson.samples {
-                    (lesson.samples, training.budget) = (part, budget);
-                }
-                return found;
+        if let Some(found) = self.trainings.iter().position(|training| training.name == name) {
+            let training = &mut self.trainings[found];
+            if training.records().is_some_and(|records| part > records) {
+                (training.recipe.budget, training.budget) = (Budget::Actions(part), budget);
             }
+            return Ok(found);
         }
-        let lesson = dcnn::DcnnSettings {
-            records: self.options.records.clone().unwrap_or_default(),
-            network,
-            samples: part,
-            test_every: 0,
-            ..dcnn::DcnnSettings::default()
-        };
-        let method = Method::Lesson(lesson);
-        self.trainings.push(Training { name, budget, method, after: None, evaluations: Vec::new() });
-        self.trainings.len() - 1
+        keys.extend([format!("budget.actions={part}"), "evaluation.every=0".to_owned()]);
+        let mut recipe = Recipe::parse(&name, &name, "dcnn.records = 'records'", &keys)?;
+        if let (Some(lesson), Some(records)) = (&mut recipe.lesson, &self.options.records) {
+            lesson.records = records.clone();
+        }
+        self.trainings.push(Training { name, budget, recipe, after: None, evaluations: Vec::new() });
+        Ok(self.trainings.len() - 1)
     }
 
     /// The source of a figure; adds the evaluation that it needs.
@@ -403,7 +398,7 @@ impl TablePlan {
             (Measure::Error | Measure::Accuracy, None) => {
                 return Ok(Source::LeftOut("it does not learn from records".to_owned()));
             }
-            (_, Some((Taught::Dcnn { .. }, whole))) => {
+            (_, Some((_, whole))) if row.dcnn.is_some() => {
                 let samples = column.samples.unwrap_or(whole);
                 if self.table.curve {
                     self.add_points(training, whole, row.games(column));
@@ -444,8 +439,8 @@ impl TablePlan {
 
 /// The player of the games in a directory of records.
 fn whose_games(records: &Path) -> Result<String, ReproduceError> {
-    let shards = shards(records).map_err(DcnnError::from)?;
-    let about = ShardInfo::read(&shards[0]).map_err(DcnnError::from)?.about;
+    let shards = shards(records).map_err(RunError::from)?;
+    let about = ShardInfo::read(&shards[0]).map_err(RunError::from)?.about;
     let (model, search, files, place) = (about.model, about.search, shards.len(), records.display());
     Ok(format!("games of {model} with {search}, {files} file{} in {place}", plural(files as u64)))
 }

@@ -5,7 +5,8 @@ use std::fmt;
 use afterstate_dcnn::Play;
 use afterstate_search::PlayerSpec;
 
-use afterstate_lab::{dcnn, recipe::Recipe};
+use afterstate_lab::recipe::Recipe;
+use afterstate_learning::Budget;
 
 /// A training that one or several rows need, with as many seeds as there are trainings.
 #[derive(Clone, PartialEq, Debug)]
@@ -14,21 +15,22 @@ pub struct Training {
     pub name: String,
     /// The paper's budget, in words.
     pub budget: String,
-    /// How the network learns, at the share of the budget, with the first seed.
-    pub method: Method,
+    /// How the network learns, by its own games or by play records, at the share of the budget, with the first seed.
+    pub recipe: Recipe,
     /// The training whose weights it begins with.
     pub after: Option<usize>,
     /// The players of its evaluations, and the number of games of each.
     pub evaluations: Vec<(Entrant, u64)>,
 }
 
-/// How a network learns.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Method {
-    /// By its own games.
-    Recipe(Box<Recipe>),
-    /// By play records.
-    Lesson(dcnn::DcnnSettings),
+impl Training {
+    /// The number of records that teach the network; none where it learns by its own games.
+    pub fn records(&self) -> Option<u64> {
+        match (&self.recipe.lesson, self.recipe.budget) {
+            (Some(_), Budget::Actions(records)) => Some(records),
+            _ => None,
+        }
+    }
 }
 
 /// A player of an evaluation.

@@ -5,7 +5,7 @@ use std::{collections::HashSet, fs, path::Path};
 use afterstate_dcnn::DcnnSpec;
 use afterstate_lab::recipe::{Recipe, Start};
 use afterstate_papers::reproduce::{
-    GameCounts, Method, Options, Report, Table, TablePlan,
+    GameCounts, Options, Report, Table, TablePlan,
     paper::{Column, Measure, Row},
     table_names,
 };
@@ -251,7 +251,7 @@ fn rows_that_are_only_searched_deeper_need_no_training() {
     let greedy = plan(Some(1));
     let rows = |names: [&str; 4]| names.map(|row| format!("guei-2021/table-10/{row}"));
     assert_eq!(names(&greedy)[..], rows(["v0", "v1", "v2", "v3"]));
-    let Method::Recipe(stage) = &greedy.trainings[3].method else { panic!("no recipe") };
+    let stage = &greedy.trainings[3].recipe;
     assert_eq!(
         stage.start,
         Start::Stage { collected: 10, restarts: 0, shortest: 0 },

@@ -8,7 +8,7 @@ use std::{
 };
 
 use afterstate_papers::reproduce::{
-    Method, Options, Report, Table, TablePlan, Verdict,
+    Options, Report, Table, TablePlan, Verdict,
     work::{self, Event, Trained},
 };
 
@@ -148,7 +148,7 @@ fn what_is_done_is_not_done_again_and_an_interruption_changes_nothing() {
     assert_eq!(before, after);
 
     let mut longer = plan.clone();
-    let Method::Recipe(recipe) = &mut longer.trainings[0].method else { panic!("no recipe") };
+    let recipe = &mut longer.trainings[0].recipe;
     recipe.budget = afterstate_learning::Budget::Actions(99_999);
     let error = work::run(&longer, &interrupted, &AtomicBool::new(false), &mut |_, _| ()).unwrap_err();
     assert!(error.to_string().contains("another budget"), "{error}");

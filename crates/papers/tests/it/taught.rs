@@ -5,9 +5,10 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use afterstate_lab::dcnn::DcnnSettings;
+use afterstate_lab::recipe::Lesson;
+use afterstate_learning::Budget;
 use afterstate_papers::reproduce::{
-    Entrant, Method, Options, Report, ReproduceError, Table, TablePlan, Verdict,
+    Entrant, Options, Report, ReproduceError, Table, TablePlan, Verdict,
     work::{self, Event, Trained},
 };
 
@@ -67,11 +68,8 @@ fn plan(records: Option<&Path>, trainings: Option<u64>) -> TablePlan {
     plan
 }
 
-fn lesson(plan: &mut TablePlan, training: usize) -> &mut DcnnSettings {
-    match &mut plan.trainings[training].method {
-        Method::Lesson(lesson) => lesson,
-        Method::Recipe(_) => panic!("a recipe"),
-    }
+fn lesson(plan: &mut TablePlan, training: usize) -> &mut Lesson {
+    plan.trainings[training].recipe.lesson.as_mut().expect("a lesson")
 }
 
 fn go(plan: &TablePlan, directory: &Path) -> (Vec<Vec<Trained>>, usize) {
@@ -191,9 +189,9 @@ fn an_interruption_changes_nothing_and_what_is_done_is_not_done_again() {
     let error =
         |plan: &TablePlan| work::run(plan, &halves, &AtomicBool::new(false), &mut |_, _| ()).unwrap_err();
     let mut other = plan.clone();
-    lesson(&mut other, 0).samples = 99_999;
+    other.trainings[0].recipe.budget = Budget::Actions(99_999);
     assert!(matches!(error(&other), ReproduceError::OtherBudget(_)));
-    lesson(&mut other, 0).samples = 60_000;
+    other.trainings[0].recipe.budget = Budget::Actions(60_000);
     lesson(&mut other, 0).records = "elsewhere".into();
     assert!(matches!(error(&other), ReproduceError::OtherRecords { .. }));
 }

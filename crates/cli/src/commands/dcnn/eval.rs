@@ -11,7 +11,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::{
-    commands::thread_count,
+    commands::{thread_count, train::failure},
     error::Failure,
     format::{percent, thousands},
 };
@@ -50,7 +50,7 @@ impl Eval {
             return Err(Failure::input(message, "`afterstate dcnn train` makes one"));
         };
         let step = accuracy(dcnn, &self.records, self.samples, thread_count(self.threads), self.device);
-        let step = step.map_err(super::train::failure)?;
+        let step = step.map_err(failure)?;
         if self.json {
             let answer =
                 json!({ "samples": step.samples, "error": step.error(), "accuracy": step.accuracy() });

@@ -10,8 +10,6 @@ use clap::{Args, Subcommand};
 
 use crate::error::Failure;
 
-pub(super) use train::failure;
-
 /// Train convolutional networks on play records, and test them
 ///
 /// The policy networks of Kondo and Matsuzaki (2019): convolutions that predict, from the board, the move of the
@@ -24,7 +22,7 @@ pub(crate) struct Dcnn {
 
 #[derive(Subcommand)]
 enum Action {
-    Train(train::Train),
+    Train(Box<train::Train>),
     Eval(eval::Eval),
 }
 

@@ -1,30 +1,32 @@
 //! `afterstate dcnn train`.
 
-use std::{
-    io::{IsTerminal, Write, stderr},
-    path::PathBuf,
-};
+use std::{io::Write, path::PathBuf};
 
-use afterstate_dcnn::{DcnnSpec, Device};
+use afterstate_dcnn::Device;
 use afterstate_lab::{
-    dcnn::{DcnnError, DcnnOutcome, DcnnSettings, Event, LearningLine, Taught, Training},
-    run::Directory,
+    recipe::Recipe,
+    run::{Directory, Run},
 };
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::json;
+use serde_json::Value;
 
 use crate::{
-    commands::{model, record, thread_count},
+    commands::{
+        numbers::{parse_count, parse_number},
+        train::{Display, carry_out, failure},
+    },
     error::Failure,
-    format::{counted, percent, thousands, whole},
     signals::stop_signal,
 };
 
+/// The recipe that options change.
+const RECIPE: &str = "description = 'a network taught by play records'\nbudget.actions = 20_000_000";
+
 /// Train a network on play records
 ///
-/// Adam teaches the network to predict the moves of the records. Error and accuracy are written to log.jsonl, test
-/// games to eval.jsonl, and a checkpoint each minute. One file in fifty is held out, to measure the network on games
+/// This is `afterstate train` with a recipe that the options write: its section [dcnn], budget and evaluation. Adam
+/// teaches the network to predict the moves of the records. Error and accuracy are written to log.jsonl, test games to
+/// eval.jsonl, and a checkpoint each minute. One file in fifty is held out, to measure the network on games
 /// that it has not seen. Ctrl-C saves; --resume continues exactly where training stopped. The result does not depend
 /// on the number of threads.
 #[derive(Args)]
@@ -51,22 +53,22 @@ pub(super) struct Train {
     #[arg(long, value_name = "N")]
     tile_values: Option<usize>,
     /// The number of records to learn from in total; they repeat when all have been seen [default: 20000000]
-    #[arg(long, value_name = "N", value_parser = crate::commands::numbers::parse_count)]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     samples: Option<u64>,
     /// The number of records in a batch [default: 1000]
     #[arg(long, value_name = "N")]
     batch: Option<usize>,
     /// The learning rate [default: 0.001]
     #[arg(long, value_name = "RATE")]
-    rate: Option<f32>,
+    rate: Option<f64>,
     /// The learning rate at the end [default: the same]
     #[arg(long, value_name = "RATE")]
-    final_rate: Option<f32>,
+    final_rate: Option<f64>,
     /// Apply a random symmetry to each board
     #[arg(long)]
     augment: bool,
     /// The seed of initial weights and of the order of records [default: 1]
-    #[arg(long, value_name = "S", value_parser = crate::commands::numbers::parse_number)]
+    #[arg(long, value_name = "S", value_parser = parse_number)]
     seed: Option<u64>,
     /// The number of records that are shuffled at a time, 32 bytes each [default: 2000000]
     #[arg(long, value_name = "N")]
@@ -77,10 +79,13 @@ pub(super) struct Train {
     /// The number of test games [default: 100]
     #[arg(long, value_name = "N")]
     test_games: Option<u64>,
+    /// Change another key of the recipe, such as log.every_actions=10000; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// The directory of the run
     #[arg(long, value_name = "DIR", default_value = "runs/dcnn")]
     out: PathBuf,
-    /// Continue an interrupted run
+    /// Continue an interrupted run, or begin it
     #[arg(long)]
     resume: bool,
     /// The number of threads, 0 for all cores
@@ -96,176 +101,47 @@ pub(super) struct Train {
 
 impl Train {
     pub(super) fn run(self, out: &mut dyn Write) -> Result<(), Failure> {
-        let (directory, stop) = (Directory::new(&self.out), stop_signal()?);
-        let threads = thread_count(self.threads);
-        let training = if self.resume {
-            let stored = DcnnSettings::stored(&directory).map_err(failure)?;
-            let settings = self.settings(stored.unwrap_or_default())?;
-            Training::resume(directory, settings, threads, self.device)
-        } else {
-            Training::start(directory, self.settings(DcnnSettings::default())?, threads, self.device)
+        let (directory, overrides) = (Directory::new(&self.out), self.overrides());
+        let stored =
+            if self.resume { Run::stored_recipe(&directory, &overrides).map_err(failure)? } else { None };
+        let recipe = match stored {
+            Some(recipe) => recipe,
+            None if self.records.is_none() => {
+                let message = format!("{} holds no run", self.out.display());
+                return Err(Failure::input(message, "give `--records DIR` to begin one"));
+            }
+            None => Recipe::parse("dcnn", "the recipe of dcnn train", RECIPE, &overrides)
+                .map_err(|error| failure(error.into()))?,
         };
-        let training = training.map_err(failure)?;
-        let mut display = Display::new(training.samples(), training.settings().samples);
-        let outcome = training.train(&stop, |event| display.show(event));
-        display.bar.finish_and_clear();
-        self.summary(&outcome.map_err(failure)?, out)
+        let stop = stop_signal()?;
+        let run = if self.resume { Run::resume(directory, recipe) } else { Run::start(directory, recipe) };
+        carry_out(run.map_err(failure)?.on(self.device), &stop, Display::new(), self.json, out)
     }
 
-    /// The previous settings, changed as requested.
-    fn settings(&self, before: DcnnSettings) -> Result<DcnnSettings, Failure> {
-        let rate = self.rate.unwrap_or(before.rate);
-        let final_rate = self.final_rate.or(self.rate).unwrap_or(before.final_rate);
-        Ok(DcnnSettings {
-            records: self.records.clone().unwrap_or(before.records),
-            shards: before.shards,
-            shards_checksum: before.shards_checksum,
-            network: self.network(before.network)?,
-            tile_values: self.tile_values.unwrap_or(before.tile_values),
-            samples: self.samples.unwrap_or(before.samples),
-            batch: self.batch.unwrap_or(before.batch),
-            rate,
-            final_rate,
-            augment: self.augment || before.augment,
-            seed: self.seed.unwrap_or(before.seed),
-            buffer: self.buffer.unwrap_or(before.buffer),
-            test_every: self.test_every.unwrap_or(before.test_every),
-            test_games: self.test_games.unwrap_or(before.test_games),
-        })
-    }
-
-    fn network(&self, before: Taught) -> Result<Taught, Failure> {
-        match (self.value.as_deref(), self.layers, self.channels, before) {
-            (Some("tjwei"), ..) => Ok(Taught::Tjwei),
-            (Some(name), ..) => Ok(Taught::Tuples(name.into())),
-            (None, None, None, before) => Ok(before),
-            (None, Some(layers), Some(channels), _) => Ok(Taught::Dcnn { layers, channels }),
-            (None, None, Some(channels), _) => Ok(Taught::Dcnn { layers: 5, channels }),
-            (None, Some(layers), None, _) => {
-                let row = DcnnSpec::TABLE_2.into_iter().find(|&(k, _)| k == layers);
-                let (layers, channels) = row.ok_or_else(|| {
-                    let message = format!("the paper's Table 2 has 2 to 9 layers, not {layers}");
-                    Failure::input(message, "say how many channels there are, with `--channels N`")
-                })?;
-                Ok(Taught::Dcnn { layers, channels })
-            }
-        }
-    }
-
-    fn summary(&self, outcome: &DcnnOutcome, out: &mut dyn Write) -> Result<(), Failure> {
-        if self.json {
-            let test = outcome.test.as_ref().map(|test| &test.report);
-            let answer = json!({
-                "run": self.out, "finished": outcome.finished, "samples": outcome.samples, "evaluation": test,
-            });
-            return Ok(writeln!(out, "{answer}")?);
-        }
-        let (path, samples) = (self.out.display(), thousands(outcome.samples));
-        let what = if outcome.finished { "taught" } else { "stopped and saved" };
-        writeln!(out, "{what}: {samples} records")?;
-        if let Some(test) = &outcome.test {
-            let (games, score) = (test.report.games, &test.report.score);
-            let tile = test.report.tiles.get(&2048).copied().unwrap_or_default();
-            let (games, mean, max) = (counted(games, "game"), whole(score.mean), thousands(score.max));
-            writeln!(out, "{games}: mean {mean}, highest {max}, 2048: {}", percent(tile))?;
-        }
-        match outcome.finished {
-            true => Ok(writeln!(out, "next: afterstate eval {path}")?),
-            false => Ok(writeln!(out, "next: afterstate dcnn train --out {path} --resume")?),
-        }
-    }
-}
-
-/// What the user sees: a bar on a terminal, and a line for each report.
-struct Display {
-    bar: ProgressBar,
-}
-
-impl Display {
-    fn new(done: u64, samples: u64) -> Self {
-        let target =
-            if stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(samples), target).with_position(done);
-        let style = ProgressStyle::with_template(
-            "{bar:40.cyan} {human_pos} of {human_len} records  {eta} left  {msg}",
-        );
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━━─"));
-        bar.reset_eta();
-        Display { bar }
-    }
-
-    fn show(&mut self, event: Event<'_>) {
-        match event {
-            Event::Learning(done, _) => self.bar.set_position(done),
-            Event::Logged(line) => self.print(&describe(line)),
-            Event::Game(_) => self.bar.tick(),
-            Event::Warning(error) => self.print(&format!("warning: {error}; training continues")),
-            Event::Tested(test) => {
-                let (games, score) = (test.report.games, &test.report.score);
-                let tile = percent(test.report.tiles.get(&2048).copied().unwrap_or_default());
-                let (games, mean, max) = (counted(games, "game"), whole(score.mean), thousands(score.max));
-                self.print(&format!("  {games}: mean {mean}, highest {max}, 2048: {tile}"));
-            }
-        }
-    }
-
-    fn print(&self, text: &str) {
-        if self.bar.is_hidden() {
-            // A progress line that cannot be written does not matter.
-            let _ = writeln!(stderr(), "{text}");
-        } else {
-            self.bar.println(text);
-        }
-    }
-}
-
-fn describe(line: &LearningLine) -> String {
-    let accuracy =
-        |accuracy: Option<f64>| accuracy.map_or(String::new(), |a| format!(", accuracy {}", percent(a)));
-    let mut text =
-        format!("{:>12}  error {:.4}{}", thousands(line.samples), line.error, accuracy(line.accuracy));
-    if let Some(error) = line.held_out_error {
-        text += &format!("; held out: error {error:.4}{}", accuracy(line.held_out_accuracy));
-    }
-    text + &format!("; {:.0} records/s", line.samples_per_second)
-}
-
-/// An error of training, for the user.
-pub(in crate::commands) fn failure(error: DcnnError) -> Failure {
-    match error {
-        DcnnError::Device(error) => super::no_device(error),
-        DcnnError::Records(error) => record::failure(error),
-        DcnnError::File(error) => model::failure(error),
-        DcnnError::Exists(_) => {
-            Failure::input(error, "`--resume` continues it, and `--out` gives another directory")
-        }
-        DcnnError::Foreign(_) => {
-            Failure::input(error, "give another directory with `--out`, or remove the file")
-        }
-        DcnnError::NoRun(_) => Failure::input(error, "leave out `--resume` to begin one"),
-        DcnnError::Busy(_) => Failure::other(error, "wait for it, or give another directory with `--out`"),
-        DcnnError::Changed => {
-            Failure::input(error, "leave the other options out, or begin anew with `--out`")
-        }
-        DcnnError::OtherRecords(_) => {
-            Failure::input(error, "put the records back as they were, or begin anew with `--out`")
-        }
-        DcnnError::OtherSettings(_) | DcnnError::Version { .. } => {
-            Failure::input(error, "begin anew with `--out`")
-        }
-        DcnnError::Diverged { rate, .. } => {
-            let hint = format!(
-                "`--rate {}` is a smaller rate, for another run; the last checkpoint is as it was",
-                rate / 2.0
-            );
-            Failure::input(error, hint)
-        }
-        DcnnError::Memory(_) => {
-            Failure::input(error, "give a smaller `--buffer` or `--batch`, or fewer `--channels`")
-        }
-        DcnnError::Log(_) | DcnnError::Directory { .. } => {
-            Failure::other(error, "is there room on the disk, and may you write there?")
-        }
-        _ => Failure::input(error, "`afterstate dcnn train --help` says what there is"),
+    /// What the options say of the recipe.
+    fn overrides(&self) -> Vec<String> {
+        let text = |text: String| Value::from(text).to_string();
+        let number = |number: Option<usize>| number.map(|number| number.to_string());
+        let count = |count: Option<u64>| count.map(|count| count.to_string());
+        let rate = |rate: Option<f64>| rate.map(|rate| format!("{rate:?}"));
+        let options = [
+            ("dcnn.records", self.records.as_ref().map(|path| text(path.display().to_string()))),
+            ("dcnn.network", self.value.clone().map(text)),
+            ("dcnn.layers", number(self.layers)),
+            ("dcnn.channels", number(self.channels)),
+            ("dcnn.tile_values", number(self.tile_values)),
+            ("dcnn.batch", number(self.batch)),
+            ("dcnn.rate", rate(self.rate)),
+            ("dcnn.final_rate", rate(self.final_rate.or(self.rate))),
+            ("dcnn.augment", self.augment.then(|| "true".to_owned())),
+            ("dcnn.buffer", number(self.buffer)),
+            ("seed", count(self.seed)),
+            ("budget.actions", count(self.samples)),
+            ("evaluation.every", count(self.test_every)),
+            ("evaluation.games", count(self.test_games)),
+            ("parallel.threads", number(Some(self.threads))),
+        ];
+        let given = options.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?)));
+        given.chain(self.set.iter().cloned()).collect()
     }
 }

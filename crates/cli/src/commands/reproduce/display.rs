@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write, stderr};
 use crate::format::thousands;
 use afterstate_lab::stats::Summary;
 use afterstate_papers::reproduce::{
-    Method, TablePlan,
+    TablePlan,
     work::{Event, Job, Trained},
 };
 use indicatif::{ProgressBar, ProgressStyle};
@@ -66,10 +66,8 @@ impl<'a> Display<'a> {
     }
 
     fn summary(&self, job: Job, trained: &Trained) -> String {
-        let (side, what) = match &self.plan.trainings[job.training].method {
-            Method::Recipe(recipe) => (recipe.game.side, "actions"),
-            Method::Lesson(_) => (4, "records"),
-        };
+        let recipe = &self.plan.trainings[job.training].recipe;
+        let (side, what) = (recipe.game.side, if recipe.lesson.is_some() { "records" } else { "actions" });
         let record = trained.record;
         let mut text = format!("{} {what} in {:.1} s", thousands(record.actions), record.seconds);
         for (player, games) in &trained.games {

@@ -21,10 +21,7 @@ use afterstate_papers::{
 };
 use clap::Args;
 
-use super::{
-    Ranks, dcnn::failure as dcnn_failure, model::failure as file_failure, thread_count,
-    train::failure as run_failure,
-};
+use super::{Ranks, model::failure as file_failure, thread_count, train::failure as run_failure};
 use crate::error::Failure;
 use display::Display;
 
@@ -199,7 +196,6 @@ fn failure(error: ReproduceError) -> Failure {
     match error {
         ReproduceError::Run(error) => run_failure(error),
         ReproduceError::Model(error) => file_failure(error),
-        ReproduceError::Dcnn(error) => dcnn_failure(error),
         ReproduceError::NoRecords(_) => Failure::input(
             error,
             "`afterstate record --model MODEL --search 3ply --games 500 --out records` makes some, and \

@@ -1,20 +1,20 @@
 //! The progress of a run on stderr: a bar on terminals, an occasional line elsewhere.
 
 use std::{
-    io::{Write, stderr},
+    io::{IsTerminal, Write, stderr},
     time::{Duration, Instant},
 };
 
 use afterstate_lab::{
     chain::StepStatus,
-    log::{EvalLine, LogLine},
+    log::{EvalLine, Fit, LogLine},
     run::{Observer, RunError, Status},
     stats::Tally,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::tiles;
-use crate::format::{counted, duration, thousands, whole};
+use crate::format::{counted, duration, percent, thousands, whole};
 
 /// The interval of plain lines.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -22,8 +22,8 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 /// The length of the bar in steps.
 const STEPS: u64 = 1000;
 
-/// The progress display.
-pub(super) struct Display {
+/// The progress display of a run.
+pub(in crate::commands) struct Display {
     /// `None` if there is no terminal.
     bar: Option<ProgressBar>,
     line: Option<Instant>,
@@ -32,14 +32,14 @@ pub(super) struct Display {
 }
 
 impl Display {
-    pub(super) fn new(plain: bool) -> Self {
+    pub(in crate::commands) fn new() -> Self {
         let bar = || {
             let bar = ProgressBar::new(STEPS);
             let style = ProgressStyle::with_template("{bar:40.cyan} {percent:>3}%  {prefix}\n{msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━━─"));
             bar
         };
-        Display { bar: (!plain).then(bar), line: None, step: None }
+        Display { bar: stderr().is_terminal().then(bar), line: None, step: None }
     }
 
     /// Removes the bar.
@@ -102,12 +102,11 @@ impl Observer for Display {
         bar.set_position((STEPS as f64 * status.share) as u64);
         bar.set_prefix(self.left(status.seconds_left));
         let recent = &status.recent;
-        let mut text = format!(
-            "{} actions · {} · {:.2} M moves/s",
-            thousands(status.progress.actions),
-            counted(status.progress.episodes, "game"),
-            status.moves_per_second / 1e6
-        );
+        let mut text = format!("{} actions · ", thousands(status.progress.actions));
+        if status.progress.episodes > 0 {
+            text += &format!("{} · ", counted(status.progress.episodes, "game"));
+        }
+        text += &pace(status.moves_per_second);
         if let (Some(mean), Some(max)) = (recent.mean_score(), recent.max_score()) {
             text += &format!(
                 "\nlast {}: mean {}, max {} · {}",
@@ -129,13 +128,12 @@ impl Observer for Display {
             return;
         }
         self.line = Some(Instant::now());
-        let mut text = format!(
-            "{:>5.1}%  {} actions  {}  {:.2} M moves/s",
-            100.0 * line.budget_share,
-            thousands(line.actions),
-            counted(line.episodes, "game"),
-            line.moves_per_second / 1e6
-        );
+        let mut text = format!("{:>5.1}%  {} actions  ", 100.0 * line.budget_share, thousands(line.actions));
+        match &line.fit {
+            Some(fit) => text += &format!("{}  ", describe(fit)),
+            None => text += &format!("{}  ", counted(line.episodes, "game")),
+        }
+        text += &pace(line.moves_per_second);
         if let (Some(mean), Some(max)) = (line.mean_score, line.max_score) {
             text += &format!("  mean {}  max {}", whole(mean), thousands(max));
             text += &format!("  {}", tiles(&line.tiles));
@@ -166,5 +164,24 @@ impl Observer for Display {
 
     fn warning(&mut self, error: &RunError) {
         self.print(&format!("warning: {error}; training continues"));
+    }
+}
+
+/// How well a network does on records.
+fn describe(fit: &Fit) -> String {
+    let of = |error: f64, accuracy: Option<f64>| {
+        let accuracy = accuracy.map(|accuracy| format!(", accuracy {}", percent(accuracy)));
+        format!("error {error:.4}{}", accuracy.unwrap_or_default())
+    };
+    let held_out =
+        fit.held_out_error.map(|error| format!("; held out: {}", of(error, fit.held_out_accuracy)));
+    of(fit.error, fit.accuracy) + &held_out.unwrap_or_default()
+}
+
+/// A speed: self-play makes millions of moves in a second, and convolutional networks learn from thousands of records.
+fn pace(moves_per_second: f64) -> String {
+    match moves_per_second {
+        fast if fast >= 1e5 => format!("{:.2} M moves/s", fast / 1e6),
+        slow => format!("{} moves/s", thousands(slow as u64)),
     }
 }

@@ -8,7 +8,7 @@ mod ranks;
 mod sweep;
 
 use std::{
-    io::{self, IsTerminal, Write, stderr},
+    io::{self, Write, stderr},
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -17,6 +17,7 @@ use std::{
 };
 
 use afterstate_cluster::world;
+use afterstate_dcnn::Device;
 use afterstate_lab::{
     chain::{Chain, Place},
     log::LogError,
@@ -24,18 +25,19 @@ use afterstate_lab::{
     run::{Directory, MemoryPlan, MergeEvery, Run, RunError, RunOutcome, available_disk, check_sources},
     stats::EvalReport,
 };
+use afterstate_learning::TrainingProgress;
 use afterstate_network::MemoryError;
 use afterstate_solver::known_optimum;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Ranks, model::failure as file_failure};
+use super::{Ranks, dcnn::no_device, model::failure as file_failure, record::failure as records_failure};
 use crate::{
     error::Failure,
     format::{bytes, counted, mean, percent, thousands},
     signals::stop_signal,
 };
-use display::Display;
+pub(super) use display::Display;
 
 /// Train a network by a recipe
 ///
@@ -92,14 +94,17 @@ pub(crate) struct Train {
     /// How often the ranks of mpirun merge what they have learned: 5s for seconds, or a number of actions per rank
     #[arg(long, value_name = "INTERVAL", default_value = "5s")]
     merge: MergeEvery,
+    /// Where a network that records teach learns: cpu, or gpu in a program built with GPU support
+    #[arg(long, default_value_t)]
+    device: Device,
     /// Show the whole recipe, the number of weights, the memory and the steps, and stop
     #[arg(long)]
     dry_run: bool,
     /// List the recipes that come with the program, by the papers' tables, with the papers' average scores
-    #[arg(long, conflicts_with_all = ["set", "threads", "seed", "out", "resume", "dry_run", "all", "seeds", "jobs"])]
+    #[arg(long, conflicts_with_all = ["set", "threads", "seed", "out", "resume", "device", "dry_run", "all", "seeds", "jobs"])]
     list: bool,
     /// List the keys of recipes, with their defaults
-    #[arg(long, conflicts_with_all = ["list", "set", "threads", "seed", "out", "resume", "dry_run", "all", "seeds", "jobs"])]
+    #[arg(long, conflicts_with_all = ["list", "set", "threads", "seed", "out", "resume", "device", "dry_run", "all", "seeds", "jobs"])]
     keys: bool,
     /// Train every row of a table of recipes; after an interruption the same command continues
     #[arg(long)]
@@ -167,7 +172,7 @@ impl Train {
         if let Some(merging) = merging.filter(|merging| !merging.is_first()) {
             return chain::follow(&chain, directory, recipe, merging, &stop).map_err(failure);
         }
-        let mut display = Display::new(!stderr().is_terminal());
+        let mut display = Display::new();
         let is_made = chain::make(&chain, self.resume, merging, &stop, &mut display).map_err(failure)?;
         if !is_made {
             display.finish();
@@ -175,21 +180,12 @@ impl Train {
         }
         let goes_on = self.resume || !chain.is_ready();
         let run = if goes_on { Run::resume(directory, recipe) } else { Run::start(directory, recipe) };
-        let run = run.map_err(failure)?;
-        let recipe = run.recipe().clone();
+        let run = run.map_err(failure)?.on(self.device);
         let run = match merging {
             Some(merging) => run.with_replicas(merging),
             None => run,
         };
-        let _ = writeln!(stderr(), "{}", headline(&run, &plan));
-        let directory = run.directory().clone();
-        let outcome = run.train(&stop, &mut display);
-        display.finish();
-        let outcome = outcome.map_err(failure)?;
-        if self.json {
-            return Ok(writeln!(out, "{}", as_json(&directory, &plan, &outcome))?);
-        }
-        summary(&directory, &recipe, &outcome, out)
+        carry_out(run, &stop, display, self.json, out)
     }
 
     /// The overrides of the recipe, except its seed.
@@ -249,6 +245,26 @@ impl Train {
     }
 }
 
+/// Trains, shows the progress, and reports the result.
+pub(super) fn carry_out(
+    run: Run,
+    stop: &AtomicBool,
+    mut display: Display,
+    json: bool,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let (directory, recipe) = (run.directory().clone(), run.recipe().clone());
+    let plan = MemoryPlan::of(&recipe).map_err(|error| failure(error.into()))?;
+    let _ = writeln!(stderr(), "{}", headline(&run, &plan));
+    let outcome = run.train(stop, &mut display);
+    display.finish();
+    let outcome = outcome.map_err(failure)?;
+    if json {
+        return Ok(writeln!(out, "{}", as_json(&directory, &plan, &outcome))?);
+    }
+    summary(&directory, &recipe, &outcome, out)
+}
+
 /// The result of a run, and what to do next.
 fn summary(
     directory: &Directory,
@@ -258,9 +274,12 @@ fn summary(
 ) -> Result<(), Failure> {
     let path = directory.path().display();
     let progress = outcome.progress;
-    let what = if outcome.finished { "trained" } else { "stopped and saved" };
-    let (actions, games) = (thousands(progress.actions), counted(progress.episodes, "game"));
-    writeln!(out, "{what}: {actions} actions, {games}, {:.1} s", progress.seconds)?;
+    let what = match (&recipe.lesson, outcome.finished) {
+        (_, false) => "stopped and saved",
+        (None, true) => "trained",
+        (Some(_), true) => "taught",
+    };
+    writeln!(out, "{what}: {}, {:.1} s", learned_from(recipe, progress), progress.seconds)?;
     for line in &outcome.evaluations {
         let search = &line.report.search;
         let how = if search == "1ply" { "greedy play" } else { search };
@@ -278,6 +297,15 @@ fn summary(
         (false, _) => writeln!(out, "next: afterstate train {path} --resume")?,
     }
     Ok(())
+}
+
+/// What a network has learned from: its own games, or records.
+fn learned_from(recipe: &Recipe, progress: TrainingProgress) -> String {
+    let actions = thousands(progress.actions);
+    match &recipe.lesson {
+        Some(_) => format!("{actions} records"),
+        None => format!("{actions} actions, {}", counted(progress.episodes, "game")),
+    }
 }
 
 /// How close to optimal the games were. The share is an estimate from a sample of games, and says so.
@@ -384,10 +412,7 @@ fn check_room(plan: &MemoryPlan, disk: Option<u64>) -> Result<(), Failure> {
             bytes(plan.bytes),
             bytes(available)
         );
-        return Err(Failure::input(
-            message,
-            "choose a smaller network.tuples, or a machine with more memory",
-        ));
+        return Err(Failure::input(message, SMALLER));
     }
     match disk {
         Some(free) if free < plan.disk_bytes() => {
@@ -426,6 +451,9 @@ fn stop_when_closed(stop: Arc<AtomicBool>) {
     });
 }
 
+/// The hint when there is too little memory.
+const SMALLER: &str = "choose a smaller network.tuples, or a smaller dcnn.channels, dcnn.buffer or dcnn.batch, or a machine with more memory";
+
 /// Adds a hint.
 pub(super) fn failure(error: RunError) -> Failure {
     match error {
@@ -433,6 +461,10 @@ pub(super) fn failure(error: RunError) -> Failure {
         RunError::Exists(_) => {
             Failure::input(error, "`--resume` continues it, `--out DIR` runs in another directory")
         }
+        RunError::Former(_) => Failure::input(
+            error,
+            "its model still plays; `--out DIR` begins another run, and the version that began it continues it",
+        ),
         RunError::Busy(_) => Failure::input(error, "wait for it, or give another directory with `--out`"),
         RunError::Name(_) => Failure::input(error, "give a directory with `--out`"),
         RunError::Changed { .. } => Failure::input(
@@ -480,8 +512,16 @@ pub(super) fn failure(error: RunError) -> Failure {
             Failure::input(error, "docs/recipes.md explains every key")
         }
         RunError::Memory(MemoryError::TooLarge { .. }) | RunError::Network(_) => {
-            Failure::input(error, "choose a smaller network.tuples, or a machine with more memory")
+            Failure::input(error, SMALLER)
         }
+        RunError::Device(error) => no_device(error),
+        RunError::CpuOnly => Failure::input(error, "leave out `--device`"),
+        RunError::Records(error) => records_failure(error),
+        RunError::OtherRecords(_) => Failure::input(
+            error,
+            "put back the records that the run began with, or begin another one with `--out`",
+        ),
+        RunError::Dcnn(_) => Failure::input(error, "`afterstate model info` says what a file is"),
         RunError::Positions { .. } => Failure::input(
             error,
             "remove the file, and a recipe with [collect] collects them again; without one, \
@@ -519,8 +559,13 @@ mod tests {
 
     #[test]
     fn a_dry_run_refuses_what_has_no_room() {
-        let plan =
-            MemoryPlan { weights: 10, model_bytes: 40 << 20, bytes: 120 << 20, available: Some(120 << 20) };
+        let plan = MemoryPlan {
+            weights: 10,
+            model_bytes: 40 << 20,
+            checkpoint_bytes: 120 << 20,
+            bytes: 120 << 20,
+            available: Some(120 << 20),
+        };
         let message = |plan: &MemoryPlan, disk| match check_room(plan, disk) {
             Err(Failure::Input { message, .. }) => message,
             Ok(()) => String::new(),

@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use afterstate_dcnn::Device;
 use afterstate_lab::{
     log::EvalLine,
     recipe::{Recipe, rows},
@@ -68,7 +69,7 @@ impl Train {
         let bar = bar(all as u64);
         for_each(0..queue.threads(count), |_| {
             while let Some(job) = queue.take().filter(|_| !stop.load(Relaxed)) {
-                match train(job, &stop, &bar) {
+                match train(job, self.device, &stop, &bar) {
                     Ok(done) => lock(&ended).push(done),
                     Err(error) => {
                         // The others save their state.
@@ -179,10 +180,10 @@ fn write_row(name: &str, done: &[&Ended], out: &mut dyn Write) -> Result<(), Fai
     Ok(())
 }
 
-fn train(job: Job, stop: &AtomicBool, bar: &ProgressBar) -> Result<Ended, RunError> {
+fn train(job: Job, device: Device, stop: &AtomicBool, bar: &ProgressBar) -> Result<Ended, RunError> {
     let Job { row, seed, directory, recipe } = job;
     let name = recipe.name.clone();
-    let run = Run::resume(directory.clone(), recipe)?;
+    let run = Run::resume(directory.clone(), recipe)?.on(device);
     let mut watch = Watch { bar, reached: 0, name: format!("{name}, seed {seed}") };
     let outcome = run.train(stop, &mut watch)?;
     if outcome.finished {

@@ -32,7 +32,6 @@
 mod column;
 mod figure;
 
-use afterstate_lab::dcnn::Taught;
 use serde::{Deserialize, Serialize};
 
 use super::ReproduceError;
@@ -187,17 +186,15 @@ pub struct TupleCount {
 }
 
 impl Row {
-    /// The network that is taught by play records, and the number of records; `None` for a recipe.
-    pub fn lesson(&self) -> Option<(Taught, u64)> {
+    /// The network that is taught by play records, as keys of a recipe, and the number of records; `None` for a recipe.
+    pub fn lesson(&self) -> Option<(Vec<String>, u64)> {
         match (self.dcnn, &self.values) {
             (Some(Dcnn { layers, channels, samples }), _) => {
-                Some((Taught::Dcnn { layers, channels }, samples))
-            }
-            (None, Some(TaughtValues { network, samples })) if network == "tjwei" => {
-                Some((Taught::Tjwei, *samples))
+                let keys = [("layers", layers), ("channels", channels)];
+                Some((keys.map(|(key, size)| format!("dcnn.{key}={size}")).into(), samples))
             }
             (None, Some(TaughtValues { network, samples })) => {
-                Some((Taught::Tuples(network.clone()), *samples))
+                Some((vec![format!("dcnn.network=\"{network}\"")], *samples))
             }
             (None, None) => None,
         }

@@ -7,20 +7,21 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use afterstate_dcnn::Device;
+use afterstate_dcnn::{Device, Step};
+use afterstate_learning::TrainingProgress;
 use afterstate_network::file::atomic::write_atomically;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
     super::{ReproduceError, training::Entrant},
-    Event, Record,
-    worker::{Worker, finish, finished},
+    Event,
+    worker::Worker,
 };
 use afterstate_lab::{
-    dcnn::{self, DcnnSettings, LearningLine, Taught, Training},
-    log::{Header, Line, Log},
-    run::Directory,
+    log::{Header, Line, Log, LogError},
+    recipe::{Lesson, Recipe, Taught},
+    run::{Directory, Observer, Run, RunError, RunOutcome, Status},
 };
 
 /// Error and accuracy at the end are those of the last batches, this fraction of the training: kondo-2019,
@@ -43,110 +44,105 @@ impl Line for Batch {
 }
 
 impl Worker<'_> {
-    /// Teaches the network; `None` if stopped.
+    /// Teaches from point to point and then to the end, unless stopped, and keeps the network of each point.
     pub(super) fn teach(
         &self,
-        lesson: &DcnnSettings,
-    ) -> Result<Option<(Record, Vec<Batch>)>, ReproduceError> {
-        let place = self.place();
-        let lesson = DcnnSettings { seed: self.job.seed, ..lesson.clone() };
-        check(&place, &lesson)?;
-        let record = match finished(&place)? {
-            Some(record) => record,
-            None if self.teach_all(&place, &lesson)? => {
-                let log = Log::<LearningLine>::read(&place.log())?;
-                let seconds = log.last().map_or(0.0, |line| line.seconds);
-                let record = Record {
-                    actions: lesson.samples,
-                    episodes: 0,
-                    seconds,
-                    highest: None,
-                    alone: self.alone,
-                };
-                let record = finish(&place, record)?;
-                // It will not be resumed.
-                place.remove_checkpoints().map_err(ReproduceError::file(place.checkpoint()))?;
-                record
-            }
-            None => return Ok(None),
-        };
-        Ok(Some((record, Log::read(&batches(&place))?)))
-    }
-
-    /// Teaches from point to point, and saves the network of each; returns `false` if stopped.
-    fn teach_all(&self, place: &Directory, lesson: &DcnnSettings) -> Result<bool, ReproduceError> {
+        place: &Directory,
+        recipe: &Recipe,
+        lesson: &Lesson,
+    ) -> Result<RunOutcome, ReproduceError> {
+        // Tuples use no matrix products.
+        let is_convolutional = matches!(lesson.network, Taught::Convolutional(_));
+        let device = if is_convolutional { self.plan.options.device } else { Device::Cpu };
+        let all = self.training().records().unwrap_or_default();
         let points = self.training().evaluations.iter().filter_map(|(entrant, _)| match entrant {
             Entrant::Voting(records) => Some(*records),
             Entrant::Searching(_) | Entrant::Valuing => None,
         });
-        let mut points: Vec<u64> = points.filter(|&point| point < lesson.samples).collect();
+        let mut points: Vec<u64> = points.filter(|&point| point < all).collect();
         points.sort_unstable();
         for point in points {
             let model = self.model(Entrant::Voting(point));
             if model.exists() {
                 continue;
             }
-            if !self.teach_until(point, place, lesson)? {
-                return Ok(false);
+            let outcome = self.teach_until(point, place, recipe, device)?;
+            if outcome.progress.actions < point {
+                return Ok(outcome);
             }
             let bytes = fs::read(place.model()).map_err(ReproduceError::file(place.model()))?;
             write_atomically(&model, |file| file.write_all(&bytes))?;
         }
-        self.teach_until(lesson.samples, place, lesson)
+        self.teach_until(all, place, recipe, device)
     }
 
-    /// Teaches up to this many records, rounded to a whole batch; returns `false` if stopped before.
+    /// Teaches up to this many records, rounded to a whole batch, unless stopped before.
     fn teach_until(
         &self,
         point: u64,
         place: &Directory,
-        lesson: &DcnnSettings,
-    ) -> Result<bool, ReproduceError> {
-        let device = match lesson.network {
-            // They use no matrix products.
-            Taught::Tuples(_) => Device::Cpu,
-            Taught::Dcnn { .. } | Taught::Tjwei => self.plan.options.device,
-        };
-        let training = match DcnnSettings::stored(place)? {
-            Some(DcnnSettings { shards, .. }) => {
-                let lesson = DcnnSettings { shards, ..lesson.clone() };
-                Training::resume(place.clone(), lesson, self.threads, device)?
-            }
-            None => Training::start(place.clone(), lesson.clone(), self.threads, device)?,
-        };
-        let before = training.samples();
-        let last_part = lesson.samples - lesson.samples.div_ceil(LAST_PART);
-        let header = Header::of::<Batch>(&json!({ "training": self.training().name, "seed": lesson.seed }));
-        let (mut lines, ..) = Log::resume(&batches(place), &header, |line: &Batch| line.samples <= before)?;
-        let (halt, mut failure) = (AtomicBool::new(before >= point), None);
-        let outcome = training.train(&halt, |event| {
-            let dcnn::Event::Learning(samples, step) = event else { return };
-            if samples > last_part {
-                let line = Batch { samples, error: step.error(), accuracy: step.accuracy() };
-                failure = failure.take().or_else(|| lines.append(&line).err());
-            }
-            self.send(Event::Training(samples as f64 / lesson.samples as f64));
-            if samples >= point || failure.is_some() || self.stop.load(Relaxed) {
-                halt.store(true, Relaxed);
-            }
-        })?;
-        failure.map_or(Ok(outcome.samples >= point), |error| Err(error.into()))
+        recipe: &Recipe,
+        device: Device,
+    ) -> Result<RunOutcome, ReproduceError> {
+        let halt = AtomicBool::new(false);
+        let mut watch = Watch { worker: self, place, halt: &halt, point, batches: None, failure: None };
+        let outcome = Run::resume(place.clone(), recipe.clone())?.on(device).train(&halt, &mut watch)?;
+        watch.failure.map_or(Ok(outcome), |error| Err(error.into()))
     }
 }
 
-/// Rejects a directory that holds another lesson.
-fn check(place: &Directory, lesson: &DcnnSettings) -> Result<(), ReproduceError> {
-    match DcnnSettings::stored(place)? {
-        Some(stored) if stored.samples != lesson.samples => {
-            Err(ReproduceError::OtherBudget(place.path().to_owned()))
-        }
-        Some(stored) if stored.records != lesson.records => {
-            Err(ReproduceError::OtherRecords { path: place.path().to_owned(), found: stored.records })
-        }
-        _ => Ok(()),
+/// Records the last batches, and halts at a point.
+struct Watch<'a> {
+    worker: &'a Worker<'a>,
+    place: &'a Directory,
+    halt: &'a AtomicBool,
+    point: u64,
+    /// Open once it is known where the run continues.
+    batches: Option<Log<Batch>>,
+    failure: Option<LogError>,
+}
+
+impl Watch<'_> {
+    /// Halts at the point, on a failure, or when stopped.
+    fn look(&self, records: u64) {
+        let halts = records >= self.point || self.failure.is_some() || self.worker.stop.load(Relaxed);
+        self.halt.store(halts, Relaxed);
+    }
+
+    fn open(&self, records: u64) -> Result<Log<Batch>, LogError> {
+        let (name, seed) = (&self.worker.training().name, self.worker.job.seed);
+        let header = Header::of::<Batch>(&json!({ "training": name, "seed": seed }));
+        let (log, ..) = Log::resume(&batches(self.place), &header, |line: &Batch| line.samples <= records)?;
+        Ok(log)
     }
 }
 
-fn batches(place: &Directory) -> PathBuf {
+impl Observer for Watch<'_> {
+    fn training(&mut self, status: &Status) {
+        if self.batches.is_none() && self.failure.is_none() {
+            match self.open(status.progress.actions) {
+                Ok(batches) => self.batches = Some(batches),
+                Err(error) => self.failure = Some(error),
+            }
+        }
+        self.look(status.progress.actions);
+    }
+
+    fn learned(&mut self, progress: TrainingProgress, batch: &Step) {
+        let (records, all) = (progress.actions, self.worker.training().records().unwrap_or_default());
+        if let Some(batches) = self.batches.as_mut().filter(|_| records > all - all.div_ceil(LAST_PART)) {
+            let line = Batch { samples: records, error: batch.error(), accuracy: batch.accuracy() };
+            self.failure = self.failure.take().or_else(|| batches.append(&line).err());
+        }
+        self.worker.send(Event::Training(records as f64 / all as f64));
+        self.look(records);
+    }
+
+    fn warning(&mut self, error: &RunError) {
+        self.worker.send(Event::Warning(error.to_string()));
+    }
+}
+
+pub(super) fn batches(place: &Directory) -> PathBuf {
     place.path().join("batches.jsonl")
 }

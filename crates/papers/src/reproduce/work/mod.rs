@@ -21,10 +21,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    ReproduceError, TablePlan,
-    training::{Entrant, Method},
-};
+use super::{ReproduceError, TablePlan, training::Entrant};
 use afterstate_lab::{recipe::Recipe, run, stats::GameResult};
 use worker::Worker;
 
@@ -160,10 +157,10 @@ fn run_wave(
         (1..=plan.seeds()).flat_map(|seed| trainings.iter().map(move |&training| Job { training, seed }));
     let jobs = jobs.collect::<VecDeque<_>>();
     let all = plan.options.threads.max(1);
-    let lanes = trainings.iter().map(|&i| match &plan.trainings[i].method {
-        Method::Recipe(recipe) => lanes_of(all, recipe),
+    let lanes = trainings.iter().map(|&i| match &plan.trainings[i].recipe {
         // The result does not depend on the number of threads, so none need be idle.
-        Method::Lesson(_) => all.min(jobs.len()),
+        Recipe { lesson: Some(_), .. } => all.min(jobs.len()),
+        recipe => lanes_of(all, recipe),
     });
     let lanes = lanes.min().unwrap_or(1);
     let threads = (all / lanes).max(1);

@@ -2,14 +2,17 @@
 
 use std::collections::HashSet;
 
-use afterstate_lab::{deal::Part, recipe::Recipe};
+use afterstate_lab::{
+    deal::Part,
+    recipe::{Lesson, Recipe, Taught},
+};
 use afterstate_learning::Budget;
 use afterstate_search::{Limit, PlayerSpec};
 
 use super::{
     super::{
         estimate::moves,
-        training::{Entrant, Method, Training},
+        training::{Entrant, Training},
     },
     Job, TablePlan,
 };
@@ -108,14 +111,8 @@ const MOVES_PER_SECOND: f64 = 1e6;
 /// The approximate cost of a training with its evaluations, in weight lookups: it need only distinguish large from
 /// small.
 fn cost(plan: &TablePlan, training: usize) -> f64 {
-    let Training { method, evaluations, .. } = &plan.trainings[training];
-    let (learning, features) = match method {
-        Method::Recipe(recipe) => (actions(plan, training, recipe), features(recipe)),
-        Method::Lesson(lesson) => {
-            let weights = lesson.spec().ok().flatten().map_or(1.0, |spec| spec.weights() as f64);
-            (lesson.samples as f64, weights)
-        }
-    };
+    let Training { recipe, evaluations, .. } = &plan.trainings[training];
+    let (learning, features) = (actions(plan, training, recipe), features(recipe));
     let played = evaluations.iter().map(|(entrant, games)| {
         let search = match entrant {
             Entrant::Searching(player) => times_greedy(player),
@@ -136,6 +133,11 @@ fn actions(plan: &TablePlan, training: usize, recipe: &Recipe) -> f64 {
 }
 
 fn features(recipe: &Recipe) -> f64 {
+    match &recipe.lesson {
+        Some(Lesson { network: Taught::Convolutional(spec), .. }) => return spec.weights() as f64,
+        Some(_) => return 1.0,
+        None => {}
+    }
     recipe.network.spec(recipe.game.side).map_or(1.0, |spec| spec.active_features() as f64)
 }
 

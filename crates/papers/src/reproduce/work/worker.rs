@@ -12,7 +12,6 @@ use std::{
 };
 
 use afterstate_dcnn::{Dcnn, DcnnPlayer, Play, Work};
-use afterstate_game::Rules;
 use afterstate_network::{
     Network,
     file::{atomic::write_atomically, safetensors::TensorFile},
@@ -22,18 +21,19 @@ use afterstate_search::{Limit, PlayerSpec};
 use super::{
     super::{
         ReproduceError, TablePlan,
-        training::{Entrant, Method, Training},
+        training::{Entrant, Training},
     },
-    Evaluation, Event, Job, Record, Trained, run_path,
+    Evaluation, Event, Job, Record, Trained,
+    lesson::batches,
+    run_path,
 };
 use afterstate_lab::{
-    dcnn::{DcnnError, Taught},
     deal::{Deck, Part},
     evaluate::{
         Contest, Games, KeptGames, KeptHeader, PlayOutcome as Played, SEED, evaluate_players, header_checksum,
     },
     log::{Log, LogLine},
-    recipe::Recipe,
+    recipe::{Recipe, Taught},
     run::{Directory, Observer, Run, RunError, Status},
     stats::GameResult,
 };
@@ -56,11 +56,8 @@ pub(super) struct Worker<'a> {
 impl Worker<'_> {
     /// Trains and evaluates; `None` if stopped.
     pub(super) fn work(&self) -> WorkOutcome {
-        let trained = match &self.training().method {
-            Method::Recipe(recipe) => self.train(recipe)?.map(|record| (record, Vec::new())),
-            Method::Lesson(lesson) => self.teach(lesson)?,
-        };
-        let Some((record, batches)) = trained else { return Ok(None) };
+        let Some(record) = self.train()? else { return Ok(None) };
+        let batches = Log::read(&batches(&self.place()))?;
         let games = self.evaluate()?;
         Ok(games.map(|games| Event::Done(Trained { record, batches, games })))
     }
@@ -79,17 +76,18 @@ impl Worker<'_> {
         let _ = self.events.send((self.job, Ok(Some(event))));
     }
 
-    fn train(&self, recipe: &Recipe) -> Result<Option<Record>, ReproduceError> {
+    fn train(&self) -> Result<Option<Record>, ReproduceError> {
         let place = self.place();
         let stored = Run::stored_recipe(&place, &[])?;
-        let recipe = self.recipe(recipe, stored.as_ref());
-        if stored.is_some_and(|stored| stored.budget != recipe.budget) {
-            return Err(ReproduceError::OtherBudget(place.path().to_owned()));
-        }
+        let recipe = self.recipe(stored.as_ref());
+        stored.map_or(Ok(()), |stored| check(&place, stored, &recipe))?;
         if let Some(record) = finished(&place)? {
             return Ok(Some(record));
         }
-        let outcome = Run::resume(place.clone(), recipe)?.train(self.stop, &mut Watcher(self))?;
+        let outcome = match &recipe.lesson {
+            Some(lesson) => self.teach(&place, &recipe, lesson)?,
+            None => Run::resume(place.clone(), recipe)?.train(self.stop, &mut Watcher(self))?,
+        };
         if !outcome.finished {
             return Ok(None);
         }
@@ -101,11 +99,14 @@ impl Worker<'_> {
         finish(&place, record).map(Some)
     }
 
-    /// The recipe of this job. An interrupted run keeps its number of threads. A finished training is not
-    /// continued, and the checkpoints of large networks would fill the disk.
-    fn recipe(&self, recipe: &Recipe, stored: Option<&Recipe>) -> Recipe {
-        let mut recipe = Recipe { seed: self.job.seed, ..recipe.clone() };
-        recipe.parallel.threads = stored.map_or(self.threads, |stored| stored.parallel.threads);
+    /// The recipe of this job. An interrupted run keeps its number of threads. A finished training is not continued, and
+    /// the checkpoints of large networks would fill the disk.
+    fn recipe(&self, stored: Option<&Recipe>) -> Recipe {
+        let mut recipe = Recipe { seed: self.job.seed, ..self.training().recipe.clone() };
+        recipe.parallel.threads = match stored {
+            Some(stored) if recipe.lesson.is_none() => stored.parallel.threads,
+            _ => self.threads,
+        };
         recipe.checkpoint.keep = false;
         if let Some(after) = self.training().after {
             let first = Job { training: after, ..self.job };
@@ -138,7 +139,7 @@ impl Worker<'_> {
                         let (net, voting) =
                             (Dcnn::load(&self.model(entrant))?, matches!(entrant, Entrant::Voting(_)));
                         let play = if voting { Play::MajorityVote } else { Play::Plain };
-                        let work = Work::on(self.plan.options.device).map_err(DcnnError::from)?;
+                        let work = Work::on(self.plan.options.device).map_err(RunError::from)?;
                         let player = || DcnnPlayer::new(&net, play).with(work.clone());
                         self.play(entrant, games, &mut kept, |games, watch| {
                             evaluate_players(games, self.threads, player, watch)
@@ -156,9 +157,10 @@ impl Worker<'_> {
 
     /// How a tuple network plays; `None` for a convolutional network.
     fn player(&self, entrant: Entrant) -> Option<PlayerSpec> {
-        match (entrant, &self.training().method) {
-            (Entrant::Searching(player), _) => Some(player),
-            (Entrant::Valuing, Method::Lesson(lesson)) if matches!(lesson.network, Taught::Tuples(_)) => {
+        let lesson = self.training().recipe.lesson.as_ref();
+        match entrant {
+            Entrant::Searching(player) => Some(player),
+            Entrant::Valuing if lesson.is_some_and(|lesson| matches!(lesson.network, Taught::Tuples(_))) => {
                 Some(PlayerSpec::new(Limit::Plies(1)))
             }
             _ => None,
@@ -167,8 +169,8 @@ impl Worker<'_> {
 
     /// The model file of a player: that of the run, or a point of its course.
     pub(super) fn model(&self, entrant: Entrant) -> PathBuf {
-        match (entrant, &self.training().method) {
-            (Entrant::Voting(records), Method::Lesson(lesson)) if records < lesson.samples => {
+        match (entrant, self.training().records()) {
+            (Entrant::Voting(records), Some(all)) if records < all => {
                 self.place().path().join(format!("model-{records}.safetensors"))
             }
             _ => self.place().model(),
@@ -196,10 +198,7 @@ impl Worker<'_> {
         let (deck, before) = (Deck::part(Part::WHOLE, count, kept.played()), kept.seconds());
         let mut ended = wanted(kept, count).len() as u64;
         let (start, mut error) = (Instant::now(), None);
-        let rules = match &self.training().method {
-            Method::Recipe(recipe) => recipe.game.rules(),
-            Method::Lesson(_) => Rules::default(),
-        };
+        let rules = self.training().recipe.game.rules();
         let outcome = play(Games { rules, seed: SEED, dealer: &deck }, &mut |finished| {
             ended += finished.results.len() as u64;
             let seconds = before + start.elapsed().as_secs_f64();
@@ -210,6 +209,19 @@ impl Worker<'_> {
             error.is_none() && !self.stop.load(Relaxed)
         });
         error.map_or(Ok(outcome.is_some()), |error| Err(error.into()))
+    }
+}
+
+/// Rejects a directory that holds another training.
+fn check(place: &Directory, stored: Recipe, recipe: &Recipe) -> Result<(), ReproduceError> {
+    if stored.budget != recipe.budget {
+        return Err(ReproduceError::OtherBudget(place.path().to_owned()));
+    }
+    match (stored.lesson, &recipe.lesson) {
+        (Some(stored), Some(lesson)) if stored.records != lesson.records => {
+            Err(ReproduceError::OtherRecords { path: place.path().to_owned(), found: stored.records })
+        }
+        _ => Ok(()),
     }
 }
 
