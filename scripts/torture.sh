@@ -189,6 +189,17 @@ count() { eval "$1[$2]=\$((\${$1[$2]:-0} + 1))"; }
 # Random numbers from 1 to the given one.
 upto() { echo $(((RANDOM * 32768 + RANDOM) % $1 + 1)); }
 
+# The exit code of a process, also if this script is told to stop meanwhile, which interrupts `wait`.
+outcome() {
+    local status=0
+    wait "$1" 2> /dev/null || status=$?
+    while kill -0 "$1" 2> /dev/null; do
+        status=0
+        wait "$1" 2> /dev/null || status=$?
+    done
+    return "$status"
+}
+
 strike() {
     local case=$1 name call number milliseconds pid status=0
     harm=$2
@@ -203,7 +214,7 @@ strike() {
             local signal=KILL
             [ "$harm" = kill ] || signal=$(printf 'TERM\nINT\nHUP\n' | shuf -n 1)
             kill "-$signal" "$pid" 2> /dev/null || true
-            wait "$pid" 2> /dev/null || status=$?
+            outcome "$pid" || status=$?
             ;;
         call | error | full)
             read -r call number < <(shuf -n 1 "calls-$case")
@@ -216,7 +227,7 @@ strike() {
             strace=(strace -f -qq -o "$place/trace.txt" -e "trace=${what%%:*}" -e "inject=$what")
             run_case "$case" > out.txt 2> err.txt &
             pid=$!
-            wait "$pid" 2> /dev/null || status=$?
+            outcome "$pid" || status=$?
             ;;
         two)
             local other
@@ -225,9 +236,9 @@ strike() {
             sleep "0.$(printf '%03d' "$(upto 200)")"
             run_case "$case" > other.txt 2> other-err.txt &
             other=$!
-            wait "$pid" 2> /dev/null || status=$?
+            outcome "$pid" || status=$?
             local second=0
-            wait "$other" 2> /dev/null || second=$?
+            outcome "$other" || second=$?
             # One of them may be refused; the one that ends well must have done all of it.
             what='two at once'
             if { [ "$status" -eq 0 ] && ! result "$case" out.txt | cmp -s - "whole-$case"; } ||
