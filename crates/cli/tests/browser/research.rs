@@ -152,7 +152,7 @@ pub(crate) async fn a_training_is_refused_stopped_and_resumed(page: &Page) {
     page.go("#watch/model/long").await;
     page.until(
         "Watch waits",
-        "/It starts here as soon as there is one/.test(document.querySelector('.view-watch')?.textContent)",
+        "/It starts here as soon as it has/.test(document.querySelector('.view-watch')?.textContent)",
     )
     .await;
     page.go("#train/run/long").await;
