@@ -93,7 +93,7 @@ BAD_CALLS = [
     (lambda: a2.Game(1, 1, four=2), ValueError, "probability"),
     (lambda: a2.Game(1, 1, board=BOARDS), ValueError, r"\(N, N\)"),
     (lambda: a2.Game(1, 1).play(4), ValueError, "actions are 0 up"),
-    (lambda: a2.Game.replayed(1, 1, 4, 0.1, [1], []), ValueError, "no board"),
+    (lambda: a2.Game.replayed(1, 1, 4, 0.1, [1], []), ValueError, "not a board of this size"),
     (lambda: a2.load("no-such-model"), OSError, "no-such-model"),
     (lambda: a2.load(__file__), ValueError, "test_bad_input.py"),
     (lambda: a2.load(7), TypeError, "int"),

@@ -256,7 +256,7 @@ def test_pickles_and_copies_go_on_in_the_same_way():
         for a in range(200):
             same(twin.step(np.full(6, a % 4)), original.step(np.full(6, a % 4)))
         same(twin.reset(), original.reset())
-    with pytest.raises(ValueError, match="no pickled"):
+    with pytest.raises(ValueError, match="not pickled"):
         a2._native.Environments.restored(b"{}")
 
 

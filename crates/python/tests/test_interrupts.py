@@ -42,23 +42,28 @@ def interrupted(call, seconds=0.02):
 
 
 def ends_early(call):
-    start = time.process_time()
-    call()
-    whole = time.process_time() - start
-    found = interrupted(call)
-    assert found < 0.6 * whole, f"it went on to its end: {found} of {whole} s"
+    """Fast processors need not much more for all of it than the timer's tick: the best of three tries counts."""
+
+    def whole_call():
+        start = time.process_time()
+        call()
+        return time.process_time() - start
+
+    whole = min(whole_call() for _ in range(2))
+    found = min(interrupted(call) for _ in range(3))
+    assert found < 0.75 * whole, f"it went on to its end: {found} of {whole} s"
 
 
 def test_what_does_not_look_at_signals_goes_on_to_its_end():
     """The measure itself, with a call that numpy completes."""
-    numbers = np.random.default_rng(1).random(4_000_000)
+    numbers = np.random.default_rng(1).random(4_000_000)  # a stable sort of so many takes a while everywhere
     with pytest.raises(AssertionError, match="went on"):
-        ends_early(lambda: np.sort(numbers))
+        ends_early(lambda: np.sort(numbers, kind="stable"))
 
 
 @pytest.fixture(scope="module")
 def many():
-    return np.tile(random_boards(1000), (4000, 1, 1))
+    return np.tile(random_boards(1000), (8000, 1, 1))
 
 
 @pytest.fixture(scope="module")
@@ -67,23 +72,23 @@ def exact():
 
 
 # Made before the clock runs; what is 0 takes no memory.
-EMPTY = np.zeros((4_000_000, 4, 4), np.uint8)
-BITS, ACTIONS = np.zeros(4_000_000, np.uint64), np.zeros(4_000_000, np.int64)
+EMPTY = np.zeros((8_000_000, 4, 4), np.uint8)
+BITS, ACTIONS = np.zeros(8_000_000, np.uint64), np.zeros(8_000_000, np.int64)
 ONES = np.ones((3_000_000, 2, 2), np.uint8)
 SMALL = a2.Learner("2x4")
 
 CALLS = {
     "slide": lambda boards, _: a2.slide(boards, ACTIONS),
-    "slides": lambda boards, _: a2.slides(boards[:2_000_000]),
+    "slides": lambda boards, _: a2.slides(boards[:4_000_000]),
     "legal_mask": lambda boards, _: a2.legal_mask(boards),
     "symmetries": lambda boards, _: a2.symmetries(boards[:1_000_000]),
-    "canonical": lambda boards, _: a2.canonical(boards),
+    "canonical": lambda boards, _: a2.canonical(boards[:2_000_000]),
     "spawn": lambda boards, _: a2._native.spawn(EMPTY, BITS, 0.1),
-    "spawns": lambda boards, _: a2.spawns(EMPTY[:200_000]),
-    "to_text": lambda boards, _: a2._native.to_text(boards[:500_000]),
+    "spawns": lambda boards, _: a2.spawns(EMPTY[:100_000]),
+    "to_text": lambda boards, _: a2._native.to_text(boards[:1_500_000]),
     "values of a solution": lambda _, exact: exact.values(EMPTY.reshape(-1, 2, 2)[:8_000_000]),
     "values of moves": lambda _, exact: exact.move_values(ONES),
-    "values of a learner": lambda boards, _: SMALL.values(boards),
+    "values of a learner": lambda boards, _: SMALL.values(boards[:4_000_000]),
 }
 
 
@@ -143,9 +148,9 @@ def test_errors_name_the_board_of_later_blocks():
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A model of 128 MB, as a model file and as one of TDL2048+."""
+    """A model of 256 MB, as a model file and as one of TDL2048+."""
     directory = tmp_path_factory.mktemp("large")
-    learner = a2.Learner("012345 456789")
+    learner = a2.Learner("4x6")
     boards = random_boards(2000)
     learner.update(boards, np.ones(2000, np.float32))
     learner.save(directory / "large.safetensors")
@@ -170,7 +175,7 @@ def test_files_stay_as_they_were(name, files):
     interrupted(calls[name])
     assert target.read_text() == "as it was" and sorted(directory.iterdir()) == before, "no temporary file either"
     calls[name]()
-    assert target.stat().st_size > 1 << 27
+    assert target.stat().st_size > 1 << 28
 
 
 @pytest.mark.parametrize("name", ["large.safetensors", "large.w"])
