@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Strength for time: our player and macroxue/2048-ai at several depths, all on one core of this machine.
 
-    scripts/strength.py MACROXUE_BINARY MODEL [--endgame DIR] [--searches 2ply,3ply,4ply] [--depths 3,4,5] [--games N]
+    scripts/strength.py MACROXUE_BINARY MODEL [--endgame DIR] [--searches 2ply,3ply,3ply+tables] [--depths 3,4,5] [--games N]
 
-MACROXUE_BINARY is the `2048` that `make` builds in https://github.com/macroxue/2048-ai; in its first game it makes its tables,
+A search with +tables plays with the endgame tables of DIR. MACROXUE_BINARY is the `2048` that `make` builds in https://github.com/macroxue/2048-ai; in its first game it makes its tables,
 in the directory where it is started. Games are kept in OUT, and those that are there are not played again. Prints a table, and
 draws docs/images/strength.svg.
 """
@@ -26,8 +26,8 @@ def options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("peer", metavar="MACROXUE_BINARY", type=pathlib.Path)
     parser.add_argument("model", metavar="MODEL")
-    parser.add_argument("--endgame", metavar="DIR", help="play with the endgame tables of this directory too")
-    parser.add_argument("--searches", default="2ply,3ply,4ply", help="ours, with commas between them")
+    parser.add_argument("--endgame", metavar="DIR", help="the directory of the endgame tables")
+    parser.add_argument("--searches", default="2ply,3ply,4ply", help="ours, with commas between them; +tables for endgame tables")
     parser.add_argument("--options", default="", help="what is added to each of our searches, as +downgrade=16384..24576")
     parser.add_argument("--depths", default="3,4,5", help="those of macroxue/2048-ai")
     parser.add_argument("--games", type=int, default=50, help="games of each player (50)")
@@ -69,12 +69,13 @@ def of_peer(wanted, depth):
     return point("macroxue/2048-ai", f"depth {depth}", statistics.mean(scores), ci, len(games), ms, tiles)
 
 
-def of_ours(wanted, search, endgame):
+def of_ours(wanted, name):
     """Ours: `eval` itself keeps its games, and resumes."""
-    full = search + wanted.options
+    search = name.removesuffix("+tables")
+    endgame = name != search
     kept = wanted.out / f"ours-{search}{'-tables' if endgame else ''}.jsonl"
-    command = [wanted.ours, "eval", wanted.model, "--search", full, "--games", wanted.games, "--threads", 1]
-    command += ["--endgame", endgame] if endgame else []
+    command = [wanted.ours, "eval", wanted.model, "--search", search + wanted.options, "--games", wanted.games, "--threads", 1]
+    command += ["--endgame", wanted.endgame] if endgame else []
     report = json.loads(run([*command, "--out", kept, "--json"]))
     name = "Afterstate with endgame tables" if endgame else "Afterstate"
     tiles = {tile: report["tiles"].get(str(tile), 0.0) for tile in (32768, 65536)}
@@ -119,6 +120,8 @@ def draw(points, path):
 
 def main():
     wanted = options()
+    if "+tables" in wanted.searches and not wanted.endgame:
+        sys.exit("error: +tables needs tables; hint: give their directory with --endgame")
     wanted.out.mkdir(parents=True, exist_ok=True)
     points = []
     print("| player | search | games | mean score | 32768 | 65536 | ms a move |\n| --- | --- | ---: | ---: | ---: | ---: | ---: |")
@@ -126,8 +129,7 @@ def main():
         points.append(p)
         print(f"| {p['player']} | {p['search']} | {p['games']} | {p['mean']:,.0f} ± {p['ci95']:,.0f} | {p[32768]:.1%} | {p[65536]:.1%} | {p['ms']:.3g} |", flush=True)
     for search in filter(None, wanted.searches.split(",")):
-        for endgame in dict.fromkeys([None, wanted.endgame]):
-            add(of_ours(wanted, search, endgame))
+        add(of_ours(wanted, search))
     for depth in filter(None, wanted.depths.split(",")):
         add(of_peer(wanted, int(depth)))
     draw(points, wanted.svg)
