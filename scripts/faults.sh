@@ -163,7 +163,7 @@ a_model_cut_short_does_not_kill_the_server() {
 divergence_of_a_dcnn_is_seen() {
     a record --model M.safetensors --search 1ply --games 5 --threads 1 --out few || return 1
     rm -rf wild
-    ! a dcnn train --records few --layers 2 --channels 4 --samples 3000 --batch 50 --buffer 100 --rate 1e9 --out wild && grep -qi diverge err.txt
+    ! a dcnn train --records few --layers 4 --channels 4 --samples 3000 --batch 50 --buffer 100 --rate 1e9 --out wild && grep -qi diverge err.txt
 }
 a_solution_cut_short_does_not_kill_the_server() {
     mkdir -p models && a solve --board 3x3 -o models/3x3.solution || return 1

@@ -19,6 +19,8 @@ import subprocess
 import sys
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 400, 74, 24, 44, 52
+# Where the labels of each player stand, so that they keep clear of one another.
+LABELS = [(-8, -7, "end"), (8, -7, "start"), (-8, 16, "end")]
 COLOURS = {"Afterstate": "#2a6fdb", "Afterstate with endgame tables": "#c2410c", "macroxue/2048-ai": "#6b7280"}
 
 
@@ -112,7 +114,8 @@ def draw(points, path):
             ends = [y(p["mean"] - p["ci95"]), y(p["mean"] + p["ci95"])]
             out.append(f'<line x1="{x(p["ms"]):.1f}" x2="{x(p["ms"]):.1f}" y1="{ends[0]:.1f}" y2="{ends[1]:.1f}" stroke="{colour}"/>')
             out.append(f'<circle cx="{x(p["ms"]):.1f}" cy="{y(p["mean"]):.1f}" r="4" fill="{colour}"/>')
-            out.append(text(x(p["ms"]) + 7, y(p["mean"]) - 7, p["search"], fill=colour))
+            aside, below, anchor = LABELS[number]
+            out.append(text(x(p["ms"]) + aside, y(p["mean"]) + below, p["search"], fill=colour, **{"text-anchor": anchor}))
         out.append(f'<circle cx="{LEFT + 8 + 230 * number}" cy="{HEIGHT - 14}" r="4" fill="{colour}"/>')
         out.append(text(LEFT + 18 + 230 * number, HEIGHT - 10, name))
     path.write_text("\n".join([*out, "</svg>"]) + "\n")
